@@ -29,7 +29,7 @@ const rebuilt = "rebuilt from its files: "
 // Where a folder has no history of ours, the task comes from its header alone.
 func (e *Engine) Tell(ctx context.Context, project, id string, lines []byte) (record.Adoption, error) {
 	var a record.Adoption
-	header, err := e.header(project, id)
+	header, err := headerOf(e.Folder, project, id)
 	if err != nil {
 		return a, err
 	}
@@ -108,9 +108,9 @@ func (f front) shown() []record.Shown {
 	return out
 }
 
-// header reads the header of a document whose task the record does not have. A missing or untrusted header is empty.
-func (e *Engine) header(project, id string) (front, error) {
-	text, err := e.Folder.Read(project, id, false)
+// headerOf reads the header of a document whose task the record does not have. A missing or untrusted header is empty.
+func headerOf(folder Folder, project, id string) (front, error) {
+	text, err := folder.Read(project, id, false)
 	if errors.Is(err, os.ErrNotExist) {
 		return front{}, nil
 	}
@@ -159,14 +159,13 @@ func (e *Engine) tellOwn(ctx context.Context, a *record.Adoption, header front, 
 	}
 	state, _ := def.State(a.Task.Status)
 	a.Task.Live = !state.Terminal
-	a.Events, err = e.tellRebuilt(&a.Task, events)
+	a.Events, err = tellRebuilt(&a.Task, events, e.Now())
 	return def, err
 }
 
 // tellRebuilt returns the events with which a task comes back: that the record was lost, and what follows when the
 // hooks that it owed count as performed, because their state is unknown.
-func (e *Engine) tellRebuilt(t *task.Task, events []history.Event) ([]history.Event, error) {
-	now := e.Now()
+func tellRebuilt(t *task.Task, events []history.Event, now time.Time) ([]history.Event, error) {
 	out := []history.Event{{
 		Time: now, Type: history.Rebuilt, Actor: task.ActorEngine,
 		Reason: "the record was lost: Orange rebuilt the task from its files, and the hooks that still had to run " +

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -68,7 +69,7 @@ func (e *Engine) adoptBatch(ctx context.Context, some []record.Adopted,
 	taken *claims) *claims {
 	living, err := e.Agents.Living(ctx)
 	if err == nil && taken == nil {
-		taken, err = e.claimed(ctx, record.Filter{Live: true, Brief: true})
+		taken, err = claimsOn(ctx, e.Record, record.Filter{Live: true, Brief: true})
 	}
 	if err == nil {
 		err = ctx.Err()
@@ -90,7 +91,7 @@ func (e *Engine) adoptBatch(ctx context.Context, some []record.Adopted,
 		if one.Err = err; err != nil {
 			continue
 		}
-		settled := e.settleClaims(taken, one.Adoption)
+		settled := taken.settle(one.Adoption, e.Now())
 		settled.Task.Attention = attention(def, settled)
 		taken.add(settled.Task)
 		ready, claiming = append(ready, one), append(claiming, settled)
@@ -112,7 +113,7 @@ func (e *Engine) adoptBatch(ctx context.Context, some []record.Adopted,
 
 // reseated gives the task's living agents their seats, and answers its workflow.
 func (e *Engine) reseated(ctx context.Context, a *record.Adoption, living []record.Seat) (*workflow.Definition, error) {
-	if err := e.reseat(a, living); err != nil {
+	if err := reseat(e.Random, a, living); err != nil {
 		return nil, err
 	}
 	a.FirstHook = e.Now().Unix()
@@ -131,11 +132,11 @@ func (e *Engine) adoptAlone(ctx context.Context, a record.Adoption) (record.Adop
 		return a, err
 	}
 	for range maxConflicts {
-		taken, err := e.claimed(ctx, record.Filter{Project: a.Task.Project, Branch: a.Task.Branch, Live: true})
+		taken, err := claimsOn(ctx, e.Record, record.Filter{Project: a.Task.Project, Branch: a.Task.Branch, Live: true})
 		if err != nil {
 			return a, err
 		}
-		settled := e.settleClaims(taken, a)
+		settled := taken.settle(a, e.Now())
 		settled.Task.Attention = attention(def, settled)
 		recorded, err := e.Record.Adopt(ctx, []record.Adoption{settled})
 		if errors.Is(err, task.ErrConflict) || errors.Is(err, task.ErrBranchTaken) {
@@ -175,11 +176,11 @@ func (e *Engine) syncAdopted(ctx context.Context, some []*record.Adopted) {
 // reseat gives living agents back the seats that their windows name. An agent whose window does not name its seat
 // gets a seat that has already ended: its place is known but not its secret, and Orange must never take what it
 // starts for a person.
-func (e *Engine) reseat(a *record.Adoption, living []record.Seat) error {
+func reseat(random io.Reader, a *record.Adoption, living []record.Seat) error {
 	for _, seat := range living {
 		if seat.Hash == "" {
 			secret := make([]byte, 32)
-			if _, err := io.ReadFull(e.Random, secret); err != nil {
+			if _, err := io.ReadFull(random, secret); err != nil {
 				return fmt.Errorf("make a seat: %w", err)
 			}
 			seat.Hash, seat.Ended = harness.SeatOf(hex.EncodeToString(secret)), true
@@ -195,13 +196,13 @@ type claims struct {
 	workspaces map[string]string
 }
 
-// claimed looks at what tasks have, and at the branches of those alone that the filter names.
-func (e *Engine) claimed(ctx context.Context, f record.Filter) (*claims, error) {
-	live, err := e.Record.List(ctx, f)
+// claimsOn looks at what tasks have, and at the branches of those alone that the filter names.
+func claimsOn(ctx context.Context, on Record, f record.Filter) (*claims, error) {
+	live, err := on.List(ctx, f)
 	if err != nil {
 		return nil, err
 	}
-	holders, err := e.Record.Holders(ctx, f.Project)
+	holders, err := on.Holders(ctx, f.Project)
 	if err != nil {
 		return nil, err
 	}
@@ -225,11 +226,11 @@ func (c *claims) add(t task.Task) {
 	}
 }
 
-// settleClaims leaves to other tasks what they already have.
-func (e *Engine) settleClaims(taken *claims, a record.Adoption) record.Adoption {
+// settle leaves to other tasks what they already have.
+func (c *claims) settle(a record.Adoption, now time.Time) record.Adoption {
 	a.Notes = append([]string(nil), a.Notes...)
 	t := &a.Task
-	if other, there := taken.branches[[2]string{t.Project, t.Branch}]; there && t.Live {
+	if other, there := c.branches[[2]string{t.Project, t.Branch}]; there && t.Live {
 		lost := t.Branch
 		if t.Branch = task.DefaultBranch(t.ID); t.Branch == lost {
 			t.Branch += "-2"
@@ -238,12 +239,12 @@ func (e *Engine) settleClaims(taken *claims, a record.Adoption) record.Adoption 
 		a.Notes = append(a.Notes, fmt.Sprintf("its branch %q belongs to the live task %s: it got the "+
 			"branch %q and no workspace; cancel the one that is not wanted", lost, other, t.Branch))
 		a.Events = append(append([]history.Event(nil), a.Events...), history.Event{
-			Time: e.Now(), Type: history.Updated, Actor: task.ActorEngine,
+			Time: now, Type: history.Updated, Actor: task.ActorEngine,
 			Reason: "another live task had its branch when it was adopted",
 			Data:   map[string]string{history.DataBranch: t.Branch},
 		})
 	}
-	if other, there := taken.workspaces[t.Workspace]; there && t.Workspace != "" {
+	if other, there := c.workspaces[t.Workspace]; there && t.Workspace != "" {
 		a.Notes = append(a.Notes, fmt.Sprintf("its workspace %q belongs to task %s, so it has none; cancel the one "+
 			"that is not wanted", t.Workspace, other))
 		t.Workspace = ""

@@ -148,8 +148,7 @@ func (e *Engine) StartWaiting(ctx context.Context, id string, fetch bool) (recor
 // fetchFor asks origin where its default branch is. Without a network what is known of it counts.
 func (e *Engine) fetchFor(ctx context.Context, t task.Task) {
 	if err := e.Work.Fetch(ctx, t); err != nil {
-		e.Log.Warn("origin could not be fetched; what is known of it counts for the task can start", "component",
-			"engine", "task", t.ID, "error", err.Error())
+		e.logFailure("origin could not be fetched; what is known of it counts for the task can start", t.ID, err)
 	}
 }
 
@@ -169,20 +168,13 @@ func (e *Engine) startWaited(ctx context.Context, w *decide.Waiting) (record.Out
 
 // stillWaits marks a task that waits for what will not come, and takes the mark away where that has changed.
 func (e *Engine) stillWaits(ctx context.Context, w decide.Waiting, against string) (record.Outcome, error) {
-	changed, id := false, w.Task.ID
-	t, err := e.change(ctx, id, func(s record.Snapshot) (*record.Change, error) {
+	t, changed, err := e.amend(ctx, w.Task.ID, func(s record.Snapshot) (record.Change, bool, error) {
 		w.Task = s.Task
 		c, due := w.Stays(against, e.Now())
-		if changed = due; !due {
-			return nil, nil
-		}
-		return &c, nil
+		return c, due, nil
 	})
-	if errors.Is(err, task.ErrNotFound) {
+	if !changed && errors.Is(err, task.ErrNotFound) {
 		return record.Outcome{}, nil
-	}
-	if err == nil && changed {
-		err = e.Sync(ctx, id)
 	}
 	return record.Outcome{Task: t, Before: w.Before}, err
 }
@@ -196,7 +188,6 @@ func (e *Engine) startThoseAfter(ctx context.Context, id string) {
 		err = errors.Join(err, failed)
 	}
 	if err != nil {
-		e.Log.Warn("tasks that waited for this one may not have been started; the monitor tries again", "component",
-			"engine", "task", id, "error", err.Error())
+		e.logFailure("tasks that waited for this one may not have been started; the monitor tries again", id, err)
 	}
 }

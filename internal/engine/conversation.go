@@ -45,24 +45,17 @@ func (e *Engine) heedConversation(ctx context.Context, seat record.Seat, name st
 }
 
 func (e *Engine) noteConversation(ctx context.Context, seat record.Seat, name string) error {
-	noted := false
-	_, err := e.change(ctx, seat.Task, func(s record.Snapshot) (*record.Change, error) {
+	_, _, err := e.amend(ctx, seat.Task, func(s record.Snapshot) (c record.Change, due bool, err error) {
 		now, err := e.Record.Seat(ctx, seat.Hash)
 		if err != nil || now.Ended { // else it would be noted for the agent in its place
-			return nil, err
+			return c, false, err
 		}
 		events, err := e.Record.Events(ctx, seat.Task, 0)
 		if err != nil {
-			return nil, err
+			return c, false, err
 		}
-		c, due := decide.Conversations(events).Note(s.Task, seat.Role, name, e.Now())
-		if noted = due; !due {
-			return nil, nil
-		}
-		return &c, nil
+		c, due = decide.Conversations(events).Note(s.Task, seat.Role, name, e.Now())
+		return c, due, nil
 	})
-	if err != nil || !noted {
-		return err
-	}
-	return e.Sync(ctx, seat.Task)
+	return err
 }

@@ -215,7 +215,7 @@ func (e *Engine) update(ctx context.Context, id string, u task.Update) (task.Tas
 		}
 	}
 	if len(u.MayChange) > 0 {
-		allowed, err := e.mayChange(s.Task, u)
+		allowed, err := mayChange(s.Task, u)
 		if err == nil {
 			err = e.note(ctx, id, u.Actor, allowed)
 		}
@@ -252,7 +252,7 @@ func (e *Engine) update(ctx context.Context, id string, u task.Update) (task.Tas
 			data[key] = inOneLine(*value)
 		}
 	}
-	_, err = e.do(ctx, id, e.withRules, func(s step) (*ruling, error) {
+	_, _, err = e.do(ctx, id, e.withRules, func(s step) (*ruling, error) {
 		t := s.Task
 		if branch, asked := data[history.DataBranch]; asked {
 			t.Branch = branch
@@ -269,7 +269,7 @@ func (e *Engine) update(ctx context.Context, id string, u task.Update) (task.Tas
 		if same {
 			return nil, nil
 		}
-		return e.noted(s, t, u.Actor, history.Event{Type: history.Updated, Data: told}), nil
+		return noted(s, t, u.Actor, history.Event{Type: history.Updated, Data: told}, e.Now()), nil
 	})
 	if err != nil {
 		return task.Task{}, err
@@ -373,7 +373,7 @@ func (e *Engine) respawn(ctx context.Context, id string, alive func(task.Task, s
 	if _, _, _, err := e.refresh(ctx, id, headerAlone); err != nil {
 		return record.Outcome{}, err
 	}
-	t, err := e.do(ctx, id, e.withRules, func(s step) (*ruling, error) {
+	s, _, err := e.do(ctx, id, e.withRules, func(s step) (*ruling, error) {
 		state, _ := s.def.State(s.Task.Status)
 		lives, err := e.seatedAs(ctx, id, state.Role)
 		if err == nil && lives { // an agent whose end is noted is dead, even while its window closes
@@ -390,16 +390,16 @@ func (e *Engine) respawn(ctx context.Context, id string, alive func(task.Task, s
 		return e.respawned(ctx, s, lives, actor)
 	})
 	if errors.Is(err, task.ErrPoolFull) {
-		s, unread := e.Record.Load(ctx, id)
-		if unread != nil || s.Task.Displaced() {
-			return record.Outcome{}, cmp.Or(unread, e.noRoom(ctx, s.Task))
+		now, unread := e.Record.Load(ctx, id)
+		if unread != nil || now.Task.Displaced() {
+			return record.Outcome{}, cmp.Or(unread, e.noRoom(ctx, now.Task))
 		}
-		return e.queue(ctx, s.Task, task.Request{Task: id, To: s.Task.Status, Actor: actor})
+		return e.queue(ctx, now.Task, task.Request{Task: id, To: now.Task.Status, Actor: actor})
 	}
 	if err != nil {
 		return record.Outcome{}, err
 	}
-	return e.conclude(ctx, t, t.Seq, actor)
+	return e.conclude(ctx, s.Task, s.Task.Seq, actor)
 }
 
 // respawned has the agent of a task started again.

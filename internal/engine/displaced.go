@@ -29,7 +29,7 @@ func (e *Engine) displace(ctx context.Context, a *record.Adoption) error {
 		t.Workspace))
 	t.Workspace, t.Session = "", ""
 	s := step{Snapshot: record.Snapshot{Task: *t}, def: def}
-	c, err := e.queued(s, t.Status, task.Actor{Rule: true}).withInputs(s)
+	c, err := queued(s, t.Status, task.Actor{Rule: true}, e.Now()).withInputs(s)
 	*t, a.Events = c.Task, append(a.Events, c.Events...)
 	return err
 }
@@ -38,9 +38,8 @@ func (e *Engine) displace(ctx context.Context, a *record.Adoption) error {
 // The outcome is queued where none is free.
 func (e *Engine) settleIn(ctx context.Context, id string) (record.Outcome, error) {
 	actor := task.Actor{Rule: true}
-	started := false
-	t, err := e.do(ctx, id, e.withRules, func(s step) (*ruling, error) {
-		if started = s.Task.Displaced(); !started {
+	s, started, err := e.do(ctx, id, e.withRules, func(s step) (*ruling, error) {
+		if !s.Task.Displaced() {
 			return nil, nil // another process was first
 		}
 		if err := e.branchThere(ctx, s.Task); err != nil {
@@ -53,9 +52,9 @@ func (e *Engine) settleIn(ctx context.Context, id string) (record.Outcome, error
 		s, err := e.Record.Load(ctx, id)
 		return record.Outcome{Task: s.Task, Queued: true}, err
 	case err != nil || !started:
-		return record.Outcome{Task: t}, err
+		return record.Outcome{Task: s.Task}, err
 	}
-	return e.conclude(ctx, t, t.Seq, actor)
+	return e.conclude(ctx, s.Task, s.Task.Seq, actor)
 }
 
 // room gives a task a workspace that lost its own, and is about to move on to a status that may need one. Its
@@ -103,12 +102,9 @@ func (e *Engine) goOn(ctx context.Context, id string) (out record.Outcome, next 
 	if !is {
 		return out, false, err
 	}
-	_, err = e.change(ctx, id, func(s record.Snapshot) (*record.Change, error) {
+	_, _, err = e.change(ctx, id, func(s record.Snapshot) (record.Change, bool, error) {
 		c, due := leave.WithoutBranch(s.Task, missing.Error(), e.Now())
-		if !due {
-			return nil, nil
-		}
-		return &c, nil
+		return c, due, nil
 	})
 	return record.Outcome{}, true, err
 }

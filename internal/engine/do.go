@@ -36,18 +36,15 @@ var errAgain = errors.New("look again")
 const maxConflicts = 100
 
 // do is the one way to change a task that is on record: it looks, decides and commits, until no other process was
-// faster. Without a ruling it commits nothing. Where no workspace is free the error of the commit is a
-// task.ErrPoolFull.
-func (e *Engine) do(ctx context.Context, id string, look look, rule func(step) (*ruling, error)) (task.Task, error) {
-	s, err := e.doAndKeep(ctx, id, look, rule)
-	return s.Task, err
-}
-
-// doAndKeep is do for who goes on with the task: it answers the task as it is then, without hooks that the change sets
-// going; with an error, as it was looked at.
-func (e *Engine) doAndKeep(ctx context.Context, id string, look look, rule func(step) (*ruling, error)) (step, error) {
+// faster. Without a ruling it commits nothing, and the task is not changed. It answers the task as it is then, without
+// hooks that the change sets going; with an error, as it was looked at. Where no workspace is free the error of the
+// commit is a task.ErrPoolFull.
+func (e *Engine) do(ctx context.Context, id string, look look, rule func(step) (*ruling, error)) (
+	s step, changed bool, err error) {
 	for range maxConflicts {
-		s, err := look(ctx, id)
+		if s, err = look(ctx, id); err != nil && !errors.Is(err, errAgain) {
+			return s, false, err
+		}
 		var r *ruling
 		if err == nil {
 			r, err = rule(s)
@@ -55,14 +52,14 @@ func (e *Engine) doAndKeep(ctx context.Context, id string, look look, rule func(
 		if err == nil && r != nil {
 			var then step
 			if then, err = e.commit(ctx, s, *r); err == nil {
-				s = then
+				return then, true, nil
 			}
 		}
 		if !errors.Is(err, errAgain) {
-			return s, err
+			return s, false, err
 		}
 	}
-	return step{}, task.Notef(task.ErrConflict,
+	return step{}, false, task.Notef(task.ErrConflict,
 		"cannot change task %s: other processes keep changing it; try again", id)
 }
 
@@ -140,16 +137,26 @@ func (e *Engine) withRules(ctx context.Context, id string) (s step, err error) {
 	return s, err
 }
 
-// change is do for what needs no rules. A nil change commits nothing.
-func (e *Engine) change(ctx context.Context, id string, build func(record.Snapshot) (*record.Change, error)) (
-	task.Task, error) {
-	return e.do(ctx, id, e.onRecord, func(s step) (*ruling, error) {
-		c, err := build(s.Snapshot)
-		if err != nil || c == nil {
+// change is do for what needs no rules: build tells what follows, if that is due.
+func (e *Engine) change(ctx context.Context, id string, build func(record.Snapshot) (
+	c record.Change, due bool, err error)) (t task.Task, changed bool, err error) {
+	s, changed, err := e.do(ctx, id, e.onRecord, func(s step) (*ruling, error) {
+		c, due, err := build(s.Snapshot)
+		if err != nil || !due {
 			return nil, err
 		}
-		return &ruling{change: *c}, nil
+		return &ruling{change: c}, nil
 	})
+	return s.Task, changed, err
+}
+
+// amend is change, and makes the files equal to the record after it.
+func (e *Engine) amend(ctx context.Context, id string, build func(record.Snapshot) (
+	c record.Change, due bool, err error)) (t task.Task, changed bool, err error) {
+	if t, changed, err = e.change(ctx, id, build); changed {
+		err = e.Sync(ctx, id)
+	}
+	return t, changed, err
 }
 
 // projectOf is the project of a task; empty where it is not registered any more.
@@ -217,7 +224,7 @@ func (e *Engine) commit(ctx context.Context, s step, r ruling) (step, error) {
 		return step{}, err
 	}
 	if err := e.Folder.Harden(t.Project, t.ID, fresh...); err != nil { // the move is made, and its text is there
-		e.Log.Warn("evidence may not outlive a power cut", "component", "engine", "task", t.ID, "error", err.Error())
+		e.logFailure("evidence may not outlive a power cut", t.ID, err)
 	}
 	return s.after(c, t), nil
 }

@@ -30,8 +30,7 @@ func (e *Engine) keepEnvironment(ctx context.Context, id string, actor task.Acto
 		return
 	}
 	if err := e.Environments.Keep(ctx, id); err != nil {
-		e.Log.Warn("the environment of the person who asked could not be kept", "component", "engine", "task", id,
-			"error", err.Error())
+		e.logFailure("the environment of the person who asked could not be kept", id, err)
 		return
 	}
 	s, err := e.Record.Load(ctx, id)
@@ -50,7 +49,6 @@ func owesRoom(owed []task.OwedHook) bool {
 // dropEnvironment drops what is kept for a task. The doctor finds what a failure leaves over.
 func (e *Engine) dropEnvironment(ctx context.Context, id string) {
 	if err := e.Environments.Drop(ctx, id); err != nil {
-		e.Log.Warn("the environment of a task could not be dropped", "component", "engine", "task", id, "error",
-			err.Error())
+		e.logFailure("the environment of a task could not be dropped", id, err)
 	}
 }

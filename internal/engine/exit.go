@@ -22,10 +22,13 @@ import (
 func (e *Engine) Died(ctx context.Context, death task.Death) (record.Outcome, error) {
 	// what has begun runs to its end; and the database need not listen for a cancel at every step
 	ctx = context.WithoutCancel(ctx)
-	if starting, err := e.starting(ctx, death.Task, death.Hook); err != nil || starting {
+	if starting, err := e.isStarting(ctx, death.Task, death.Hook); err != nil || starting {
 		return record.Outcome{}, err
 	}
-	replaced, err := e.replaced(ctx, death)
+	// a later agent of the same role may have a seat
+	replaced, err := e.hasSeat(ctx, death.Task, func(s record.Seat) bool {
+		return s.Role == death.Role && s.Hook > death.Hook
+	})
 	if err != nil {
 		return record.Outcome{}, err
 	}
@@ -36,7 +39,7 @@ func (e *Engine) Died(ctx context.Context, death task.Death) (record.Outcome, er
 	var was step
 	var c record.Change
 	var met task.Death // with what it ended and said last, where that matters
-	t, err := e.do(ctx, death.Task, look, func(s step) (_ *ruling, err error) {
+	then, _, err := e.do(ctx, death.Task, look, func(s step) (_ *ruling, err error) {
 		was, met = s, death
 		c, err = e.consequence(ctx, s, &met)
 		if err != nil {
@@ -59,9 +62,9 @@ func (e *Engine) Died(ctx context.Context, death task.Death) (record.Outcome, er
 	case err != nil:
 		return record.Outcome{}, err
 	}
-	out, err := e.announceAndRun(ctx, t, len(c.Hooks) > 0)
-	if t.Attention != was.Task.Attention {
-		out.Asks = t.Attention
+	out, err := e.announceAndRun(ctx, then.Task, len(c.Hooks) > 0)
+	if then.Task.Attention != was.Task.Attention {
+		out.Asks = then.Task.Attention
 	}
 	if c.Events[0].Type == history.MachineLost && decide.Respawns(was.def, c.Task) &&
 		met.Resume == record.ResumeAlways {
@@ -100,8 +103,10 @@ func (e *Engine) consequence(ctx context.Context, s step, death *task.Death) (re
 	if !decide.NeedsWords(c) {
 		return c, nil
 	}
-	open, err := e.seated(ctx, *death)
-	if err == nil && !open { // its last words are needed only once
+	open, err := e.hasSeat(ctx, death.Task, func(s record.Seat) bool {
+		return s.Hook == death.Hook && s.Role == death.Role
+	})
+	if err == nil && !open { // another process has handled it: its last words are needed only once
 		err = task.ErrNobody
 	}
 	if err != nil {
@@ -164,13 +169,17 @@ func (e *Engine) lastWords(ctx context.Context, t task.Task, evidence decide.Evi
 	return death, nil
 }
 
-// starting reports whether a process still performs a hook that was dropped meanwhile. That process records which
-// agent it started when it is done, and no other process performs the hook again.
-func (e *Engine) starting(ctx context.Context, id string, hook int64) (bool, error) {
+// hasSeat reports whether a task has an open seat of a kind.
+func (e *Engine) hasSeat(ctx context.Context, id string, is func(record.Seat) bool) (bool, error) {
 	seats, err := e.Record.OpenSeats(ctx, id)
-	if err != nil || !slices.ContainsFunc(seats, func(s record.Seat) bool {
-		return s.Hook == hook && s.Dropped && s.PID == 0
-	}) {
+	return slices.ContainsFunc(seats, is), err
+}
+
+// isStarting reports whether a process still performs a hook that was dropped meanwhile. That process records which
+// agent it started when it is done, and no other process performs the hook again.
+func (e *Engine) isStarting(ctx context.Context, id string, hook int64) (bool, error) {
+	dropped, err := e.hasSeat(ctx, id, func(s record.Seat) bool { return s.Hook == hook && s.Dropped && s.PID == 0 })
+	if err != nil || !dropped {
 		return false, err
 	}
 	release, idle, err := e.Folder.TryLock(hooksLock(id))
@@ -180,22 +189,14 @@ func (e *Engine) starting(ctx context.Context, id string, hook int64) (bool, err
 	return err == nil && !idle, err
 }
 
-// replaced reports whether a later agent of the same role has a seat.
-func (e *Engine) replaced(ctx context.Context, death task.Death) (bool, error) {
-	seats, err := e.Record.OpenSeats(ctx, death.Task)
-	return slices.ContainsFunc(seats, func(s record.Seat) bool {
-		return s.Role == death.Role && s.Hook > death.Hook
-	}), err
-}
-
 // EndUnusedSeats ends the seats that were issued for a hook which started no agent. No agent has died. While a
 // process still performs the hook, EndUnusedSeats leaves them for later.
 func (e *Engine) EndUnusedSeats(ctx context.Context, id string, hook int64) error {
-	if starting, err := e.starting(ctx, id, hook); err != nil || starting {
+	if starting, err := e.isStarting(ctx, id, hook); err != nil || starting {
 		return err
 	}
-	_, err := e.change(ctx, id, func(s record.Snapshot) (*record.Change, error) {
-		return &record.Change{Task: s.Task, Expect: s.Task.Version, DeadHook: hook}, nil
+	_, _, err := e.change(ctx, id, func(s record.Snapshot) (record.Change, bool, error) {
+		return record.Change{Task: s.Task, Expect: s.Task.Version, DeadHook: hook}, true, nil
 	})
 	if errors.Is(err, task.ErrNotFound) || errors.Is(err, task.ErrNobody) {
 		return nil // another process was first
@@ -203,29 +204,16 @@ func (e *Engine) EndUnusedSeats(ctx context.Context, id string, hook int64) erro
 	return err
 }
 
-// seated reports whether the dead agent's seat is still open: then no process has handled its death yet.
-func (e *Engine) seated(ctx context.Context, death task.Death) (bool, error) {
-	seats, err := e.Record.OpenSeats(ctx, death.Task)
-	for _, seat := range seats {
-		if seat.Hook == death.Hook && seat.Role == death.Role {
-			return true, err
-		}
-	}
-	return false, err
-}
-
 // seatedAs reports whether an agent of the role has an open seat: then no process has found one of that role dead.
 func (e *Engine) seatedAs(ctx context.Context, id, role string) (bool, error) {
-	seats, err := e.Record.OpenSeats(ctx, id)
-	return slices.ContainsFunc(seats, func(s record.Seat) bool { return s.Role == role }), err
+	return e.hasSeat(ctx, id, func(s record.Seat) bool { return s.Role == role })
 }
 
 // RespawnDead starts the dead agent of a task's present status again if the workflow wants that and its time has
 // come. It returns when to ask again; zero if there is nothing to wait for.
 func (e *Engine) RespawnDead(ctx context.Context, id string) (again time.Time, err error) {
-	queued := false
-	t, err := e.do(ctx, id, e.withRules, func(s step) (*ruling, error) {
-		again, queued = time.Time{}, false
+	s, changed, err := e.do(ctx, id, e.withRules, func(s step) (*ruling, error) {
+		again = time.Time{}
 		if len(s.Owed) > 0 || s.Task.Displaced() || !decide.Respawns(s.def, s.Task) {
 			return nil, nil
 		}
@@ -250,46 +238,37 @@ func (e *Engine) RespawnDead(ctx context.Context, id string) (again time.Time, e
 			again = due
 			return nil, nil
 		}
-		queued = true
 		return e.respawned(ctx, s, false, task.Actor{Rule: true})
 	})
-	if err != nil || !queued {
+	if err != nil || !changed {
 		return again, err
 	}
-	_, err = e.announceAndRun(ctx, t, true)
+	_, err = e.announceAndRun(ctx, s.Task, true)
 	return time.Time{}, err
 }
 
 // Stalled marks a task whose agent lives and has done nothing since a moment; a zero moment removes the mark.
 // It reports whether the mark is new.
 func (e *Engine) Stalled(ctx context.Context, id string, since time.Time) (bool, error) {
-	due := false
-	_, err := e.change(ctx, id, func(s record.Snapshot) (*record.Change, error) {
-		c, changes := decide.Stalled(s.Task, since, e.Now())
-		if due = changes; !due {
-			return nil, nil
-		}
-		return &c, nil
+	_, changed, err := e.amend(ctx, id, func(s record.Snapshot) (record.Change, bool, error) {
+		c, due := decide.Stalled(s.Task, since, e.Now())
+		return c, due, nil
 	})
-	if err != nil || !due {
-		return false, err
-	}
-	return !since.IsZero(), e.Sync(ctx, id)
+	return changed && !since.IsZero(), err
 }
 
 // Free ends the session of a task that is over and gives its workspace back, if its last transition did not.
 func (e *Engine) Free(ctx context.Context, id string) error {
-	queued := false
-	t, err := e.do(ctx, id, e.onRecord, func(s step) (*ruling, error) {
+	s, changed, err := e.do(ctx, id, e.onRecord, func(s step) (*ruling, error) {
 		c, due := decide.Free(s.Task, s.Owed, e.Now())
-		if queued = due; !queued {
+		if !due {
 			return nil, nil
 		}
 		return &ruling{change: c, in: replay.Inputs{Ask: replay.AskFree}}, nil
 	})
-	if err != nil || !queued {
+	if err != nil || !changed {
 		return err
 	}
-	_, err = e.announceAndRun(ctx, t, true)
+	_, err = e.announceAndRun(ctx, s.Task, true)
 	return err
 }

@@ -118,23 +118,14 @@ func (e *Engine) hooksAgain(ctx context.Context, id string, event int, actor tas
 // keepNothing records that a request had nothing to do, where no event has its key.
 func (e *Engine) keepNothing(ctx context.Context, id string, actor task.Actor) error {
 	ctx = context.WithoutCancel(ctx)
-	kept := false
-	_, err := e.change(ctx, id, func(s record.Snapshot) (*record.Change, error) {
+	_, _, err := e.amend(ctx, id, func(s record.Snapshot) (c record.Change, due bool, err error) {
 		events, err := e.Record.Events(ctx, id, 0)
 		if err != nil {
-			return nil, err
+			return c, false, err
 		}
 		a, err := idempotency.Find(events, actor)
-		if err != nil || a.Found {
-			return nil, err
-		}
-		kept = true
-		c := idempotency.Nothing(s, actor, "", e.Now())
-		return &c, nil
+		return idempotency.Nothing(s, actor, "", e.Now()), !a.Found, err
 	})
-	if err == nil && kept {
-		err = e.Sync(ctx, id)
-	}
 	return err
 }
 
@@ -145,9 +136,8 @@ func (e *Engine) failedOnce(ctx context.Context, id string, actor task.Actor, fa
 		return nil
 	}
 	ctx = context.WithoutCancel(ctx)
-	_, err := e.change(ctx, id, func(s record.Snapshot) (*record.Change, error) {
-		c := idempotency.Nothing(s, actor, failed.Error(), e.Now())
-		return &c, nil
+	_, _, err := e.change(ctx, id, func(s record.Snapshot) (record.Change, bool, error) {
+		return idempotency.Nothing(s, actor, failed.Error(), e.Now()), true, nil
 	})
 	return err
 }

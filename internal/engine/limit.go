@@ -52,7 +52,7 @@ func (e *Engine) restsAt(ctx context.Context, id string, rest record.Rest) (reco
 	if err != nil {
 		return s, limit, err
 	}
-	evidence.Subject = e.subject(ctx, s, false)
+	evidence.Subject = subjectOf(ctx, e.Work, s, false)
 	events, err := e.Record.Events(ctx, id, 0)
 	if err != nil {
 		return s, limit, err
@@ -75,7 +75,7 @@ func (e *Engine) goOnAt(ctx context.Context, s record.Snapshot, rest record.Rest
 
 // noteGoOn records that Orange tells an agent to go on, right before it types that.
 func (e *Engine) noteGoOn(ctx context.Context, id string, rest record.Rest, limit task.Limit) error {
-	_, err := e.do(ctx, id, e.withRules, func(s step) (*ruling, error) {
+	_, _, err := e.do(ctx, id, e.withRules, func(s step) (*ruling, error) {
 		c, due, _ := decide.GoOn(s.def, s.Task, rest.Role, limit, rest.Since, e.Now())
 		if !due {
 			return nil, task.Notef(task.ErrConflict, "the task has changed meanwhile")

@@ -254,11 +254,11 @@ func (e *Engine) noteMerge(ctx context.Context, t task.Task, actor task.Actor, j
 
 // begin records that a merge begins, unless the task has moved since it was judged.
 func (e *Engine) begin(ctx context.Context, judged task.Task, actor task.Actor, event history.Event) error {
-	_, err := e.do(ctx, judged.ID, e.withRules, func(s step) (*ruling, error) {
+	_, _, err := e.do(ctx, judged.ID, e.withRules, func(s step) (*ruling, error) {
 		if err := unmoved(s.Task, judged); err != nil {
 			return nil, err
 		}
-		return e.noted(s, s.Task, actor, event), nil
+		return noted(s, s.Task, actor, event, e.Now()), nil
 	})
 	return err
 }

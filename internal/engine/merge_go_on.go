@@ -157,19 +157,13 @@ func (e *Engine) mergeGood(ctx context.Context, t task.Task, merge decide.Unfini
 // mergeStays notes what follows for a task whose merge cannot be made good.
 func (e *Engine) mergeStays(ctx context.Context, id string, merge decide.Unfinished, unknown, against string) (
 	told string, err error) {
-	t, err := e.change(ctx, id, func(s record.Snapshot) (*record.Change, error) {
+	_, _, err = e.amend(ctx, id, func(s record.Snapshot) (record.Change, bool, error) {
 		told = ""
 		c, due := merge.Stays(s.Task, unknown, against, e.Now())
-		if !due {
-			return nil, nil
-		}
-		if c.Task.Attention != s.Task.Attention {
+		if due && c.Task.Attention != s.Task.Attention {
 			told = c.Task.Attention
 		}
-		return &c, nil
+		return c, due, nil
 	})
-	if err == nil && told != "" {
-		err = e.Sync(ctx, t.ID)
-	}
 	return told, err
 }

@@ -55,14 +55,13 @@ func (e *Engine) Migrate(ctx context.Context, id, name string, status map[task.S
 		return record.Outcome{}, err
 	}
 	m := migration{def, status}
-	moved := false
 	var changes []string
 	look := e.withDocument("", func(s step) (*workflow.Definition, []workflow.Part) {
 		// what the rules want to know that the task comes to
 		return def, decide.NeedsOnEntry(def, m.into(s.Task.Status))
 	})
-	t, err := e.do(ctx, id, look, func(s step) (*ruling, error) {
-		if moved = m.changes(s.Task); !moved {
+	s, moved, err := e.do(ctx, id, look, func(s step) (*ruling, error) {
+		if !m.changes(s.Task) {
 			return nil, nil
 		}
 		c, news, err := e.migrated(ctx, m, s.Snapshot, s.evidence, actor)
@@ -71,9 +70,9 @@ func (e *Engine) Migrate(ctx context.Context, id, name string, status map[task.S
 	})
 	if err != nil || !moved {
 		e.restoreFiles(ctx, id)
-		return record.Outcome{Task: t}, err
+		return record.Outcome{Task: s.Task}, err
 	}
-	out, err := e.announce(ctx, t, t.Seq)
+	out, err := e.announce(ctx, s.Task, s.Task.Seq)
 	out.Changes = changes
 	return out, err
 }

@@ -19,82 +19,72 @@ import (
 func (e *Engine) Next(ctx context.Context, id string, actor task.Actor, override bool, to task.Status,
 	reason string) (record.Outcome, error) {
 	return e.once(ctx, id, actor, func() (record.Outcome, error) {
-		return e.next(ctx, id, actor, override, to, reason)
-	})
-}
-
-func (e *Engine) next(ctx context.Context, id string, actor task.Actor, override bool, to task.Status,
-	reason string) (record.Outcome, error) {
-	if err := e.finishPending(ctx, id, actor); err != nil {
-		return record.Outcome{}, err
-	}
-	s, evidence, err := e.inspect(ctx, id, wholeDocument)
-	if err != nil {
-		return record.Outcome{}, err
-	}
-	def, err := e.rules(ctx, s.Task)
-	if err != nil {
-		return record.Outcome{}, err
-	}
-	why := reason
-	switch {
-	case override && to == "":
-		to, err = decide.Overridable(def, s.Task, actor)
-	case !override && to == "":
-		if err := e.facts(ctx, s, def, false, decide.NeedsOfAll(def, s.Task), &evidence); err != nil {
+		if err := e.finishPending(ctx, id, actor); err != nil {
 			return record.Outcome{}, err
 		}
-		var rests string
-		to, rests, err = decide.Next(def, s.Task, evidence, actor, reason, e.Now())
-		if why == "" {
-			why = rests
+		s, evidence, err := e.inspect(ctx, id, wholeDocument)
+		if err != nil {
+			return record.Outcome{}, err
 		}
-	}
-	req := task.Request{Task: id, To: to, Actor: actor, Reason: why, Override: override}
-	if err != nil {
-		err = e.refused(ctx, req, err)
-		e.restoreFiles(ctx, id)
-		return record.Outcome{}, err
-	}
-	return e.move(ctx, req)
+		def, err := e.rules(ctx, s.Task)
+		if err != nil {
+			return record.Outcome{}, err
+		}
+		why := reason
+		switch {
+		case override && to == "":
+			to, err = decide.Overridable(def, s.Task, actor)
+		case !override && to == "":
+			if err := e.facts(ctx, s, def, false, decide.NeedsOfAll(def, s.Task), &evidence); err != nil {
+				return record.Outcome{}, err
+			}
+			var rests string
+			to, rests, err = decide.Next(def, s.Task, evidence, actor, reason, e.Now())
+			if why == "" {
+				why = rests
+			}
+		}
+		req := task.Request{Task: id, To: to, Actor: actor, Reason: why, Override: override}
+		if err != nil {
+			err = e.refused(ctx, req, err)
+			e.restoreFiles(ctx, id)
+			return record.Outcome{}, err
+		}
+		return e.move(ctx, req)
+	})
 }
 
 // Redo takes a task back to a state that its workflow allows to begin again.
 func (e *Engine) Redo(ctx context.Context, id string, to task.Status, actor task.Actor, reason string) (
 	record.Outcome, error) {
-	return e.once(ctx, id, actor, func() (record.Outcome, error) { return e.redo(ctx, id, to, actor, reason) })
-}
-
-func (e *Engine) redo(ctx context.Context, id string, to task.Status, actor task.Actor, reason string) (
-	record.Outcome, error) {
-	if err := e.finishPending(ctx, id, actor); err != nil {
-		return record.Outcome{}, err
-	}
-	look := e.withDocument(to, func(s step) (*workflow.Definition, []workflow.Part) {
-		return s.def, decide.NeedsOnEntry(s.def, to)
-	})
-	var was task.Task
-	t, err := e.do(ctx, id, look, func(s step) (*ruling, error) {
-		was = s.Task
-		events, err := e.Record.Events(ctx, id, 0)
+	return e.once(ctx, id, actor, func() (record.Outcome, error) {
+		if err := e.finishPending(ctx, id, actor); err != nil {
+			return record.Outcome{}, err
+		}
+		look := e.withDocument(to, func(s step) (*workflow.Definition, []workflow.Part) {
+			return s.def, decide.NeedsOnEntry(s.def, to)
+		})
+		s, _, err := e.do(ctx, id, look, func(s step) (*ruling, error) {
+			events, err := e.Record.Events(ctx, id, 0)
+			if err != nil {
+				return nil, err
+			}
+			if _, err := e.Work.Project(s.Task.Project); err != nil {
+				return nil, err // no hook of it could be performed
+			}
+			c, err := decide.Redo(s.def, s.Task, to, s.evidence, events, actor, strings.TrimSpace(reason), e.Now())
+			return &ruling{change: c, in: replay.Inputs{Ask: replay.AskRedo, To: to}.By(actor),
+				overtaken: "overtaken by a redo"}, err
+		})
+		if errors.Is(err, task.ErrPoolFull) {
+			err = e.noRoom(ctx, s.Task)
+		}
 		if err != nil {
-			return nil, err
+			e.restoreFiles(ctx, id)
+			return record.Outcome{}, err
 		}
-		if _, err := e.Work.Project(s.Task.Project); err != nil {
-			return nil, err // no hook of it could be performed
-		}
-		c, err := decide.Redo(s.def, s.Task, to, s.evidence, events, actor, strings.TrimSpace(reason), e.Now())
-		return &ruling{change: c, in: replay.Inputs{Ask: replay.AskRedo, To: to}.By(actor),
-			overtaken: "overtaken by a redo"}, err
+		return e.conclude(ctx, s.Task, s.Task.Seq, actor)
 	})
-	if errors.Is(err, task.ErrPoolFull) {
-		err = e.noRoom(ctx, was)
-	}
-	if err != nil {
-		e.restoreFiles(ctx, id)
-		return record.Outcome{}, err
-	}
-	return e.conclude(ctx, t, t.Seq, actor)
 }
 
 // withDocument looks at a task's whole document, and at the parts that needs names, by the workflow that they belong

@@ -15,37 +15,35 @@ import (
 // RequestPR has the task's branch pushed and a pull request opened for it, and waits a while for that. A refusal
 // is a *rejection.Rejection.
 func (e *Engine) RequestPR(ctx context.Context, id string, actor task.Actor) (record.Outcome, error) {
-	return e.once(ctx, id, actor, func() (record.Outcome, error) { return e.requestPR(ctx, id, actor) })
-}
-
-func (e *Engine) requestPR(ctx context.Context, id string, actor task.Actor) (record.Outcome, error) {
-	if err := e.finishPending(ctx, id, actor); err != nil {
-		return record.Outcome{}, err
-	}
-	// The header may name another branch by now: Orange takes it over first.
-	s, _, _, err := e.refresh(ctx, id, headerAlone)
-	if err != nil {
-		return record.Outcome{}, err
-	}
-	ahead, origin, forge := false, false, ""
-	if s.Task.Live && s.Task.Workspace != "" { // else there may be no branch yet
-		if ahead, err = e.Work.Ahead(ctx, s.Task, ""); err != nil {
+	return e.once(ctx, id, actor, func() (record.Outcome, error) {
+		if err := e.finishPending(ctx, id, actor); err != nil {
 			return record.Outcome{}, err
 		}
-		if origin, forge, err = e.Work.Forge(ctx, s.Task); err != nil {
+		// The header may name another branch by now: Orange takes it over first.
+		s, _, _, err := e.refresh(ctx, id, headerAlone)
+		if err != nil {
 			return record.Outcome{}, err
 		}
-	}
-	t, err := e.do(ctx, id, e.withRules, func(s step) (*ruling, error) {
-		c, err := decide.RequestPR(s.def, s.Snapshot, ahead, origin, forge, actor, e.Now())
-		return &ruling{change: c, in: replay.Inputs{Ask: replay.AskPR}.By(actor)}, err
+		ahead, origin, forge := false, false, ""
+		if s.Task.Live && s.Task.Workspace != "" { // else there may be no branch yet
+			if ahead, err = e.Work.Ahead(ctx, s.Task, ""); err != nil {
+				return record.Outcome{}, err
+			}
+			if origin, forge, err = e.Work.Forge(ctx, s.Task); err != nil {
+				return record.Outcome{}, err
+			}
+		}
+		then, _, err := e.do(ctx, id, e.withRules, func(s step) (*ruling, error) {
+			c, err := decide.RequestPR(s.def, s.Snapshot, ahead, origin, forge, actor, e.Now())
+			return &ruling{change: c, in: replay.Inputs{Ask: replay.AskPR}.By(actor)}, err
+		})
+		if err != nil {
+			return record.Outcome{}, err
+		}
+		out, err := e.conclude(ctx, then.Task, then.Task.Seq, actor)
+		out.Moved = false
+		return out, err
 	})
-	if err != nil {
-		return record.Outcome{}, err
-	}
-	out, err := e.conclude(ctx, t, t.Seq, actor)
-	out.Moved = false
-	return out, err
 }
 
 // requested returns the present pull request of the task; its address is empty if it has none. It asks for the one on
@@ -141,7 +139,7 @@ func (e *Engine) noteMerged(ctx context.Context, req task.Request, pr record.Pul
 			"%s --local",
 			s.Task.ID, s.Task.Branch, pr.URL, s.Task.ID, s.Task.ID)
 	}
-	_, err = e.do(ctx, req.Task, e.withRules, func(s step) (*ruling, error) {
+	_, _, err = e.do(ctx, req.Task, e.withRules, func(s step) (*ruling, error) {
 		events, err := e.Record.Events(ctx, req.Task, 0)
 		if err != nil {
 			return nil, err
@@ -178,18 +176,14 @@ func (e *Engine) PRSeen(ctx context.Context, id string, pr record.PullRequest) (
 
 // prChecked notes the result of the checks of the task's pull request, if the history has another one.
 func (e *Engine) prChecked(ctx context.Context, id string, pr record.PullRequest) error {
-	noted := false
-	t, err := e.change(ctx, id, func(s record.Snapshot) (*record.Change, error) {
+	t, noted, err := e.change(ctx, id, func(s record.Snapshot) (record.Change, bool, error) {
 		events, err := e.Record.Events(ctx, id, 0)
-		noted = err == nil && s.Task.Live && s.Task.PRURL == pr.URL && pr.Checks != "" &&
+		isNew := s.Task.Live && s.Task.PRURL == pr.URL && pr.Checks != "" &&
 			history.ChecksOf(events, pr.URL) != pr.Checks
-		if !noted {
-			return nil, err
-		}
-		return &record.Change{Task: s.Task, Expect: s.Task.Version, Events: []history.Event{{
+		return record.Change{Task: s.Task, Expect: s.Task.Version, Events: []history.Event{{
 			Time: e.Now(), Type: history.PRChecked, Actor: task.ActorEngine, Data: map[string]string{
 				"url": pr.URL, history.DataChecks: pr.Checks},
-		}}}, nil
+		}}}, isNew, err
 	})
 	if errors.Is(err, task.ErrNotFound) {
 		return nil
@@ -208,8 +202,8 @@ func (e *Engine) prEnded(ctx context.Context, id string, pr record.PullRequest, 
 	var was step
 	var c record.Change
 	look := func(ctx context.Context, id string) (step, error) { return e.afterPR(ctx, id, pr) }
-	t, err := e.do(ctx, id, look, func(s step) (*ruling, error) {
-		was, c = s, record.Change{}
+	then, changed, err := e.do(ctx, id, look, func(s step) (*ruling, error) {
+		was = s
 		if !decide.PRNews(s.Task, pr) {
 			return nil, nil
 		}
@@ -223,9 +217,10 @@ func (e *Engine) prEnded(ctx context.Context, id string, pr record.PullRequest, 
 		in := replay.Inputs{Ask: replay.AskPREnded, Against: prevents}.About(pr, false)
 		return mayMove(s, &c, in, "overtaken by the end of the pull request"), nil
 	})
-	if err != nil || len(c.Events) == 0 {
+	if err != nil || !changed {
 		return "", err
 	}
+	t := then.Task
 	told = pr.Ended()
 	if c.Entered {
 		told += fmt.Sprintf("; it was moved to %q", t.Status)

@@ -40,7 +40,7 @@ func (e *Engine) PRJudged(ctx context.Context, id string, look record.PRLook) (t
 		return "", nil
 	}
 	return e.sendBackNew(ctx, s.Task, back, func() decide.Setback {
-		full, _ := decide.Setback{}.OfChecks(s.Task, &look, e.logs(ctx, s.Task, &look))
+		full, _ := decide.Setback{}.OfChecks(s.Task, &look, logs(ctx, e.Work, s.Task, &look))
 		return full
 	})
 }
@@ -64,14 +64,14 @@ func (e *Engine) sendBackNew(ctx context.Context, t task.Task, back decide.Setba
 }
 
 // logs reads the ends of the logs of failed checks. One that cannot be read says so in its place.
-func (e *Engine) logs(ctx context.Context, t task.Task, look *record.PRLook) map[string]string {
+func logs(ctx context.Context, work Work, t task.Task, look *record.PRLook) map[string]string {
 	ends := map[string]string{}
 	for i := range look.Runs {
 		run := &look.Runs[i]
 		if run.Result != record.ChecksFail || run.Log == "" {
 			continue
 		}
-		text, err := e.Work.Log(ctx, t.Project, look.URL, run.Log, mostLog)
+		text, err := work.Log(ctx, t.Project, look.URL, run.Log, mostLog)
 		if err != nil {
 			text = err.Error()
 		}

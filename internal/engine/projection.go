@@ -29,7 +29,7 @@ func (e *Engine) project(ctx context.Context, s record.Snapshot) (record.Snapsho
 	if err != nil {
 		return s, err
 	}
-	past, err := e.past(ctx, def, s.Task, lines)
+	past, err := pastOf(ctx, e.Rules, def, s.Task, lines)
 	if err != nil {
 		return s, err
 	}
@@ -64,9 +64,9 @@ type pastMoves struct {
 	books  []*workflow.Definition // the present one first
 }
 
-// past reads a history, and finds the workflows that the task had before its present one: their projections are
+// pastOf reads a history, and finds the workflows that the task had before its present one: their projections are
 // old, and not edits.
-func (e *Engine) past(ctx context.Context, def *workflow.Definition, t task.Task, lines []string) (pastMoves, error) {
+func pastOf(ctx context.Context, rules Rules, def *workflow.Definition, t task.Task, lines []string) (pastMoves, error) {
 	events, err := history.ReadHistory([]byte(strings.Join(lines, "\n") + "\n"))
 	if err != nil {
 		return pastMoves{}, fmt.Errorf("tell what the projections of task %s show: %w", t.ID, err)
@@ -79,7 +79,7 @@ func (e *Engine) past(ctx context.Context, def *workflow.Definition, t task.Task
 			continue
 		}
 		known = append(known, digest)
-		old, err := e.Rules.Pinned(ctx, task.WorkflowRef{Name: t.Workflow.Name, Digest: digest})
+		old, err := rules.Pinned(ctx, task.WorkflowRef{Name: t.Workflow.Name, Digest: digest})
 		if err != nil {
 			return pastMoves{}, err
 		}
@@ -148,6 +148,11 @@ func (e *Engine) warn(id, text string) {
 	}
 }
 
+// logFailure writes into the log what could not be done for a task; the act that it belongs to goes on.
+func (e *Engine) logFailure(what, id string, err error) {
+	e.Log.Warn(what, "component", "engine", "task", id, "error", err.Error())
+}
+
 // Projects reports whether a workflow projects any file.
 func (e *Engine) Projects(ctx context.Context, ref task.WorkflowRef) (bool, error) {
 	def, err := e.Rules.Pinned(ctx, ref)
@@ -161,7 +166,7 @@ func (e *Engine) Differ(ctx context.Context, t task.Task, lines []string) ([]str
 	if err != nil || len(def.Projections) == 0 {
 		return nil, err
 	}
-	past, err := e.past(ctx, def, t, lines)
+	past, err := pastOf(ctx, e.Rules, def, t, lines)
 	if err != nil {
 		return nil, err
 	}

@@ -33,7 +33,7 @@ func (e *Engine) rules(ctx context.Context, t task.Task) (*workflow.Definition, 
 const atCreation = "said when the task was created"
 
 // mayChange is the event of a person who allows a task to change what its project protects.
-func (e *Engine) mayChange(t task.Task, u task.Update) (history.Event, error) {
+func mayChange(t task.Task, u task.Update) (history.Event, error) {
 	if err := decide.MayAllow(t, u.Actor, u.Reason); err != nil {
 		return history.Event{}, err
 	}
@@ -43,14 +43,14 @@ func (e *Engine) mayChange(t task.Task, u task.Update) (history.Event, error) {
 
 // seen takes away the mark of a task that is over.
 func (e *Engine) seen(ctx context.Context, id string, u task.Update) error {
-	_, err := e.do(ctx, id, e.withRules, func(s step) (*ruling, error) {
+	_, _, err := e.do(ctx, id, e.withRules, func(s step) (*ruling, error) {
 		if err := decide.MaySee(s.Task, u.Actor); err != nil || s.Task.Attention == "" {
 			return nil, err
 		}
 		after := s.Task
 		after.Attention = ""
-		return e.noted(s, after, u.Actor, history.Event{Type: history.Updated, Reason: u.Reason,
-			Data: map[string]string{"seen": s.Task.Attention}}), nil
+		return noted(s, after, u.Actor, history.Event{Type: history.Updated, Reason: u.Reason,
+			Data: map[string]string{"seen": s.Task.Attention}}, e.Now()), nil
 	})
 	if err != nil {
 		return err

@@ -120,7 +120,7 @@ func (e *Engine) inspectLocked(ctx context.Context, id string, wanted depth) (
 	if err != nil {
 		return s, nil, decide.Evidence{}, err
 	}
-	header, evidence := e.read(s.Task, whole)
+	header, evidence := readDocument(e.Folder, s.Task, whole)
 	if s, err = e.reconcile(ctx, s, header, events); err != nil {
 		return s, nil, evidence, err
 	}
@@ -128,15 +128,15 @@ func (e *Engine) inspectLocked(ctx context.Context, id string, wanted depth) (
 	return s, header, evidence, nil
 }
 
-// read reads the document, or its header alone. The header is nil where not even that can be read.
-func (e *Engine) read(t task.Task, whole bool) (header *document.Document, evidence decide.Evidence) {
-	text, err := e.Folder.Read(t.Project, t.ID, whole)
+// readDocument reads the document, or its header alone. The header is nil where not even that can be read.
+func readDocument(folder Folder, t task.Task, whole bool) (header *document.Document, evidence decide.Evidence) {
+	text, err := folder.Read(t.Project, t.ID, whole)
 	if err == nil {
 		evidence.Document = document.Read(text)
 		return evidence.Document, evidence
 	}
 	evidence.Trouble, evidence.TooLarge = err.Error(), errors.Is(err, document.ErrTooLarge)
-	if text, err = e.Folder.Read(t.Project, t.ID, false); err == nil {
+	if text, err = folder.Read(t.Project, t.ID, false); err == nil {
 		header = document.Read(text)
 	}
 	return header, evidence
@@ -186,34 +186,27 @@ func (e *Engine) adoptReplaced(ctx context.Context, s record.Snapshot) ([]histor
 // record as it then is.
 func (e *Engine) reconcile(ctx context.Context, s record.Snapshot, d *document.Document, events []history.Event) (
 	record.Snapshot, error) {
-	c, err := e.reconciled(ctx, s, d, events)
-	if err != nil || c == nil {
-		return s, err
-	}
-	_, err = e.Record.Commit(ctx, *c)
-	if errors.Is(err, task.ErrConflict) {
-		_, err = e.change(ctx, s.Task.ID, func(s record.Snapshot) (*record.Change, error) {
-			return e.reconciled(ctx, s, d, events)
-		})
-	}
-	if err != nil {
+	_, changed, err := e.do(ctx, s.Task.ID, e.startingFrom(step{Snapshot: s}), func(s step) (*ruling, error) {
+		c, due, err := e.reconciled(ctx, s.Snapshot, d, events)
+		if err != nil || !due {
+			return nil, err
+		}
+		return &ruling{change: c}, nil
+	})
+	if err != nil || !changed {
 		return s, err
 	}
 	return e.Record.Load(ctx, s.Task.ID)
 }
 
-// reconciled is the change that follows from the frontmatter; nil if nothing does.
+// reconciled is the change that follows from the frontmatter, if one is due.
 func (e *Engine) reconciled(ctx context.Context, s record.Snapshot, d *document.Document, events []history.Event) (
-	*record.Change, error) {
+	c record.Change, due bool, err error) {
 	t := s.Task
 	all := append([]history.Event(nil), events...)
-	restored, err := e.compare(ctx, &t, d)
-	if err != nil {
-		return nil, err
-	}
-	all = append(all, restored...)
-	if len(all) == 0 {
-		return nil, nil
+	restored, err := compare(ctx, e.Record, &t, d)
+	if all = append(all, restored...); err != nil || len(all) == 0 {
+		return c, false, err
 	}
 	now := e.Now()
 	for i := range all {
@@ -223,12 +216,12 @@ func (e *Engine) reconciled(ctx context.Context, s record.Snapshot, d *document.
 		}
 	}
 	t.UpdatedAt = now
-	return &record.Change{Task: t, Expect: s.Task.Version, Events: all}, nil
+	return record.Change{Task: t, Expect: s.Task.Version, Events: all}, true, nil
 }
 
 // compare finds values in the frontmatter that no rendering ever had. It takes over those of people into t, and
 // restores and reports the others.
-func (e *Engine) compare(ctx context.Context, t *task.Task, d *document.Document) ([]history.Event, error) {
+func compare(ctx context.Context, on Record, t *task.Task, d *document.Document) ([]history.Event, error) {
 	if d == nil {
 		return nil, nil
 	}
@@ -245,7 +238,7 @@ func (e *Engine) compare(ctx context.Context, t *task.Task, d *document.Document
 		if !there || found == want.Text || want.Key == "updated_at" {
 			continue
 		}
-		old, err := e.Record.WasRendered(ctx, t.ID, want.Key, found)
+		old, err := on.WasRendered(ctx, t.ID, want.Key, found)
 		if err != nil {
 			return nil, err
 		}

@@ -25,24 +25,17 @@ func (e *Engine) refused(ctx context.Context, req task.Request, err error) error
 	if req.Actor.Rule || req.Actor.Role == task.RoleHuman {
 		return err
 	}
-	for range maxConflicts {
-		answer, failure := e.refusedAgain(ctx, req.Task, no)
-		if errors.Is(failure, task.ErrConflict) {
-			continue
-		}
-		if failure != nil { // the refusal counts: what follows from many of them comes with the next one
-			e.Log.Warn("a refusal could not be counted", "component", "engine", "task", req.Task, "error",
-				failure.Error())
-			return err
-		}
-		return answer
+	answer, failure := e.countRefusal(ctx, req.Task, no)
+	if failure != nil { // the refusal counts: what follows from many of them comes with the next one
+		e.logFailure("a refusal could not be counted", req.Task, failure)
+		return err
 	}
-	return err
+	return answer
 }
 
-// refusedAgain counts one more refusal of an agent. If there are too many, a person is asked to look, or the task is
+// countRefusal counts one more refusal of an agent. If there are too many, a person is asked to look, or the task is
 // moved as its workflow says; the agent hears of that.
-func (e *Engine) refusedAgain(ctx context.Context, id string, no *rejection.Rejection) (*rejection.Rejection, error) {
+func (e *Engine) countRefusal(ctx context.Context, id string, no *rejection.Rejection) (*rejection.Rejection, error) {
 	release, err := e.Folder.Lock(ctx, id+".refusals") // an agent may ask twice at once
 	if err != nil {
 		return no, err

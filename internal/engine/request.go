@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"orange/internal/proof/replay"
 	"orange/internal/rules/decide"
@@ -134,15 +135,14 @@ func (e *Engine) request(ctx context.Context, r *request) (record.Outcome, error
 func (e *Engine) restoreFiles(ctx context.Context, id string) {
 	_, _, mirrors, err := e.refresh(ctx, id, headerAlone)
 	if err = errors.Join(err, mirrors); err != nil && !errors.Is(err, task.ErrNotFound) {
-		e.Log.Warn("the files could not be made equal to the record", "component", "engine", "task", id, "error",
-			err.Error())
+		e.logFailure("the files could not be made equal to the record", id, err)
 	}
 }
 
 func (e *Engine) attempt(ctx context.Context, r *request) (record.Outcome, error) {
 	var was step
 	moves := false
-	t, err := e.do(ctx, r.Task, e.lookFor(r), func(s step) (*ruling, error) {
+	then, _, err := e.do(ctx, r.Task, e.lookFor(r), func(s step) (*ruling, error) {
 		was, moves = s, false
 		decision, err := e.judged(s, r)
 		if err != nil || !decision.Moved {
@@ -160,6 +160,7 @@ func (e *Engine) attempt(ctx context.Context, r *request) (record.Outcome, error
 		in := replay.Inputs{Ask: replay.AskMove, To: r.To, Override: r.Override}.By(r.Actor)
 		return &ruling{change: c, in: in, overtaken: "overtaken by a later transition"}, nil
 	})
+	t := then.Task
 	switch {
 	case errors.Is(err, task.ErrPoolFull) && moves:
 		return e.queue(ctx, was.Task, r.Request)
@@ -287,7 +288,7 @@ func (e *Engine) inspectFor(ctx context.Context, id string, r *request) (s step,
 // followBranch takes over the name that someone gave the task's branch in its workspace, and reports whether it did.
 // It ignores a name that the task cannot have: it can read the branch all the same.
 func (e *Engine) followBranch(ctx context.Context, s record.Snapshot) (bool, error) {
-	name := e.subject(ctx, s, false).Branch
+	name := subjectOf(ctx, e.Work, s, false).Branch
 	if name == "" || name == s.Task.Branch {
 		return false, nil
 	}
@@ -304,15 +305,15 @@ func (e *Engine) followBranch(ctx context.Context, s record.Snapshot) (bool, err
 	if session := e.renameSession(ctx, s.Task, name); session != "" {
 		data[history.DataSession] = session
 	}
-	_, err = e.change(ctx, s.Task.ID, func(s record.Snapshot) (*record.Change, error) {
+	_, _, err = e.change(ctx, s.Task.ID, func(s record.Snapshot) (record.Change, bool, error) {
 		t := s.Task
 		t.Branch, t.UpdatedAt = name, e.Now()
 		told := inSession(&t, data)
-		return &record.Change{Task: t, Expect: s.Task.Version, Events: []history.Event{{
+		return record.Change{Task: t, Expect: s.Task.Version, Events: []history.Event{{
 			Time: t.UpdatedAt, Type: history.Updated, Actor: task.ActorEngine,
 			Reason: "its branch was renamed in the workspace",
 			Data:   told,
-		}}}, nil
+		}}}, true, nil
 	})
 	return err == nil, err
 }
@@ -321,7 +322,7 @@ func (e *Engine) followBranch(ctx context.Context, s record.Snapshot) (bool, err
 // the content of the worktree belongs to it. No lock is held meanwhile: a check may take its time.
 func (e *Engine) facts(ctx context.Context, s record.Snapshot, def *workflow.Definition, tree bool,
 	parts []workflow.Part, evidence *decide.Evidence, to ...task.Status) error {
-	evidence.Subject = e.subject(ctx, s, tree)
+	evidence.Subject = subjectOf(ctx, e.Work, s, tree)
 	if decide.LooksBack(def, s.Task, to...) {
 		var err error
 		if evidence.History, err = e.Record.Events(ctx, s.Task.ID, 0); err != nil {
@@ -339,25 +340,25 @@ func (e *Engine) facts(ctx context.Context, s record.Snapshot, def *workflow.Def
 			return fmt.Errorf("look at the evidence of task %s: %w", s.Task.ID, err)
 		}
 		evidence.Facts = facts
-		if !git || e.subject(ctx, s, false).Commit == evidence.Subject.Commit && evidence.Agrees(s.Task) {
+		if !git || subjectOf(ctx, e.Work, s, false).Commit == evidence.Subject.Commit && evidence.Agrees(s.Task) {
 			return nil
 		}
-		evidence.Subject = e.subject(ctx, s, tree) // what was seen is about another commit than the one that was noted
+		evidence.Subject = subjectOf(ctx, e.Work, s, tree) // what was seen is about another commit than the one that was noted
 	}
 	return task.Notef(task.ErrConflict, "cannot look at the evidence of task %s: its branch keeps moving; "+
 		"stop what commits there, and try again", s.Task.ID)
 }
 
-// subject is what evidence of a task is about at this moment. A task without a workspace has none; while a workspace
+// subjectOf is what evidence of a task is about at this moment. A task without a workspace has none; while a workspace
 // is being prepared, its content is not the task's.
-func (e *Engine) subject(ctx context.Context, s record.Snapshot, tree bool) task.Subject {
+func subjectOf(ctx context.Context, work Work, s record.Snapshot, tree bool) task.Subject {
 	switch {
 	case s.Task.Workspace == "":
 		return task.Subject{}
 	case movingIn(s.Owed):
 		return task.Subject{Trouble: "its workspace is being made ready"}
 	}
-	return e.Work.Subject(ctx, s.Task, tree)
+	return work.Subject(ctx, s.Task, tree)
 }
 
 // queue marks a task that waits for a workspace, and names the tasks that have them.
@@ -365,11 +366,11 @@ func (e *Engine) queue(ctx context.Context, t task.Task, req task.Request) (reco
 	if _, err := e.Work.Project(t.Project); err != nil {
 		return record.Outcome{}, err // no workspace of it becomes free
 	}
-	t, err := e.do(ctx, t.ID, e.withRules, func(s step) (*ruling, error) {
+	s, _, err := e.do(ctx, t.ID, e.withRules, func(s step) (*ruling, error) {
 		if s.Task.QueuedFor == req.To || s.Task.Status != t.Status {
 			return nil, nil
 		}
-		return e.queued(s, req.To, req.Actor), nil
+		return queued(s, req.To, req.Actor, e.Now()), nil
 	})
 	if err != nil {
 		return record.Outcome{}, err
@@ -379,12 +380,12 @@ func (e *Engine) queue(ctx context.Context, t task.Task, req task.Request) (reco
 		return record.Outcome{}, err
 	}
 	holders, err := e.Record.Holders(ctx, t.Project)
-	return record.Outcome{Task: t, Queued: true, Holders: holders}, err
+	return record.Outcome{Task: s.Task, Queued: true, Holders: holders}, err
 }
 
 // queued has a task wait for a workspace, for a move to a status or in its own.
-func (e *Engine) queued(s step, to task.Status, actor task.Actor) *ruling {
-	return &ruling{change: decide.Queue(s.def, s.Task, to, actor, e.Now()),
+func queued(s step, to task.Status, actor task.Actor, now time.Time) *ruling {
+	return &ruling{change: decide.Queue(s.def, s.Task, to, actor, now),
 		in: replay.Inputs{Ask: replay.AskQueue, To: to}.By(actor)}
 }
 
@@ -460,16 +461,15 @@ func (e *Engine) announceAndRun(ctx context.Context, t task.Task, hooks bool) (r
 
 // note adds an event to a task's history that changes nothing else, except for what every act of a person resets.
 func (e *Engine) note(ctx context.Context, id string, actor task.Actor, event history.Event) error {
-	_, err := e.do(ctx, id, e.withRules, func(s step) (*ruling, error) {
-		return e.noted(s, s.Task, actor, event), nil
+	_, _, err := e.do(ctx, id, e.withRules, func(s step) (*ruling, error) {
+		return noted(s, s.Task, actor, event, e.Now()), nil
 	})
 	return err
 }
 
 // noted is the ruling of an event that moves nothing; it leaves the task as after.
-func (e *Engine) noted(s step, after task.Task, actor task.Actor, event history.Event) *ruling {
-	after.UpdatedAt = e.Now()
-	event.Time = after.UpdatedAt
+func noted(s step, after task.Task, actor task.Actor, event history.Event, now time.Time) *ruling {
+	after.UpdatedAt, event.Time = now, now
 	r := &ruling{change: decide.Note(s.def, s.Task, after, actor, event)}
 	if len(r.change.Events[0].Counters) > 0 { // else it tells of what was done, and nothing was decided
 		r.in = replay.Inputs{Ask: replay.AskNote}.By(actor)

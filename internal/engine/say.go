@@ -50,14 +50,11 @@ func (e *Engine) say(ctx context.Context, id, role, text string, actor task.Acto
 		return "", "", task.Notef(task.ErrUsage, "cannot say %d bytes to an agent, at most %d; write the rest into "+
 			"the task's document", len(text), longestSaid)
 	}
-	s, err := e.Record.Load(ctx, id)
+	s, err := e.withRules(ctx, id)
 	if err != nil {
 		return "", "", err
 	}
-	def, err := e.rules(ctx, s.Task)
-	if err != nil {
-		return "", "", err
-	}
+	def := s.def
 	if role, err = decide.Say(def, s.Task, role, actor); err != nil {
 		return role, "", err
 	}

@@ -75,8 +75,8 @@ func (s *sendingBack) look(ctx context.Context, id string) (step, error) {
 // attempt decides, writes what the worker has to know, commits, and has the hooks performed.
 func (s *sendingBack) attempt(ctx context.Context) (told string, err error) {
 	var c record.Change
-	due := false
-	t, err := s.do(ctx, s.id, s.look, func(now step) (_ *ruling, err error) {
+	then, changed, err := s.do(ctx, s.id, s.look, func(now step) (_ *ruling, err error) {
+		due := false
 		if c, due, err = s.decide(ctx, now); err != nil || !due {
 			return nil, err
 		}
@@ -87,13 +87,13 @@ func (s *sendingBack) attempt(ctx context.Context) (told string, err error) {
 		in := replay.Inputs{Ask: replay.AskBack, Against: s.against}.By(task.Actor{Rule: true}).After(s.back)
 		return mayMove(now, &c, in, "overtaken by a rule that sends back"), nil
 	})
-	if err != nil || !due {
+	if err != nil || !changed {
 		return "", err
 	}
-	if c.Entered && t.Attention != "" {
-		told += "; " + t.Attention
+	if c.Entered && then.Task.Attention != "" {
+		told += "; " + then.Task.Attention
 	}
-	_, err = s.announceAndRun(ctx, t, len(c.Hooks) > 0)
+	_, err = s.announceAndRun(ctx, then.Task, len(c.Hooks) > 0)
 	return told, err
 }
 

@@ -110,7 +110,7 @@ func (e *Engine) roomAgain(ctx context.Context, s step, hook task.OwedHook) (ste
 	if hook.Action != action.AcquireWorkspace || s.Task.Workspace != "" {
 		return s, nil
 	}
-	then, err := e.doAndKeep(ctx, s.Task.ID, e.startingFrom(s), func(s step) (*ruling, error) {
+	then, _, err := e.do(ctx, s.Task.ID, e.startingFrom(s), func(s step) (*ruling, error) {
 		if s.Task.Workspace != "" || !isOwed(s.Owed, hook.ID) {
 			return nil, nil
 		}
@@ -130,14 +130,14 @@ func (e *Engine) roomAgain(ctx context.Context, s step, hook task.OwedHook) (ste
 // runs, does not wait in line: its hook is tried again. The error says what became of this attempt.
 func (e *Engine) waitAgain(ctx context.Context, id string, hook int64) error {
 	tryAgain := false
-	t, err := e.do(ctx, id, e.withRules, func(s step) (*ruling, error) {
+	s, _, err := e.do(ctx, id, e.withRules, func(s step) (*ruling, error) {
 		if s.Task.Workspace != "" || !isOwed(s.Owed, hook) {
 			return nil, nil
 		}
 		if tryAgain = !s.Task.Live || slices.ContainsFunc(s.Owed, runsCommand); tryAgain {
 			return nil, nil
 		}
-		r := e.queued(s, s.Task.Status, task.Actor{Rule: true})
+		r := queued(s, s.Task.Status, task.Actor{Rule: true}, e.Now())
 		r.overtaken = "it waits in line for a workspace"
 		return r, nil
 	})
@@ -145,7 +145,7 @@ func (e *Engine) waitAgain(ctx context.Context, id string, hook int64) error {
 	case err != nil:
 		return err
 	case tryAgain:
-		return e.noRoom(ctx, t)
+		return e.noRoom(ctx, s.Task)
 	}
 	return errOvertaken
 }
@@ -198,7 +198,7 @@ func (e *Engine) settle(ctx context.Context, s step, hook task.OwedHook, effect 
 	if frees {
 		e.dropEnvironment(ctx, hook.Task) // now, so that it is done again if this program is ended
 	}
-	then, err := e.doAndKeep(ctx, hook.Task, e.startingFrom(s), func(s step) (*ruling, error) {
+	then, _, err := e.do(ctx, hook.Task, e.startingFrom(s), func(s step) (*ruling, error) {
 		c, owed := decide.HookEnded(s.Snapshot, hook, effect, failure, e.Now())
 		if owed && failure == nil {
 			if err := e.forgetCrashes(ctx, s.Snapshot, hook, &c); err != nil {
@@ -318,7 +318,7 @@ func (e *Engine) Drop(ctx context.Context, id string, actor task.Actor) (record.
 }
 
 func (e *Engine) drop(ctx context.Context, id string, actor task.Actor) (out record.Outcome, err error) {
-	out.Task, err = e.do(ctx, id, e.withRules, func(s step) (*ruling, error) {
+	then, _, err := e.do(ctx, id, e.withRules, func(s step) (*ruling, error) {
 		c, err := decide.Retry(s.def, s.Snapshot, true, actor, e.Now())
 		if err != nil {
 			return nil, err
@@ -334,6 +334,7 @@ func (e *Engine) drop(ctx context.Context, id string, actor task.Actor) (out rec
 		}
 		return &ruling{change: c, in: replay.Inputs{Ask: replay.AskRetry}.By(actor)}, nil
 	})
+	out.Task = then.Task
 	return out, err
 }
 
@@ -410,7 +411,7 @@ func (e *Engine) dueAgain(ctx context.Context, id string,
 	if actor.Role == task.RoleHuman {
 		look = e.withRules
 	}
-	t, err = e.do(ctx, id, look, func(s step) (*ruling, error) {
+	s, _, err := e.do(ctx, id, look, func(s step) (*ruling, error) {
 		owed = s.Owed
 		var again []record.Settled
 		for _, h := range s.Owed {
@@ -428,7 +429,7 @@ func (e *Engine) dueAgain(ctx context.Context, id string,
 		c.Settled = again
 		return &ruling{change: c, in: replay.Inputs{Ask: replay.AskRetry}.By(actor)}, err
 	})
-	return t, owed, err
+	return s.Task, owed, err
 }
 
 // StartNext starts the task of a project that has waited longest for a workspace. No such task is no error.

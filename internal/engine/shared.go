@@ -31,12 +31,12 @@ func (e *Engine) noteShared(ctx context.Context, t task.Task, owed []task.OwedHo
 	e.warn(t.ID, fmt.Sprintf("settings of git that all worktrees of project %q share have changed, and Orange did not "+
 		"change them: %s; put them back with %q, or keep them with %q", t.Project, said,
 		"orange project restore --project "+t.Project, "orange project accept --project "+t.Project))
-	_, err = e.change(ctx, t.ID, func(s record.Snapshot) (*record.Change, error) {
+	_, _, err = e.change(ctx, t.ID, func(s record.Snapshot) (record.Change, bool, error) {
 		now := s.Task
 		now.UpdatedAt = e.Now()
-		return &record.Change{Task: now, Expect: s.Task.Version, Events: []history.Event{{
+		return record.Change{Task: now, Expect: s.Task.Version, Events: []history.Event{{
 			Time: now.UpdatedAt, Type: history.SharedChanged, Actor: task.ActorEngine, Reason: said,
-		}}}, nil
+		}}}, true, nil
 	})
 	return err
 }

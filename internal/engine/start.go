@@ -41,7 +41,7 @@ func (e *Engine) job(ctx context.Context, s step, hook task.OwedHook) (then step
 		return s, job, nil, err
 	}
 	seat = &record.Seat{Hash: job.Seat, Task: s.Task.ID, Role: job.Role, Hook: hook.ID, Start: job.Start}
-	then, err = e.doAndKeep(ctx, s.Task.ID, e.startingFrom(s), func(s step) (*ruling, error) {
+	then, _, err = e.do(ctx, s.Task.ID, e.startingFrom(s), func(s step) (*ruling, error) {
 		if !isOwed(s.Owed, hook.ID) {
 			return nil, errOvertaken
 		}
@@ -86,14 +86,14 @@ func (e *Engine) jobOf(ctx context.Context, t task.Task, hook task.OwedHook) (de
 func (e *Engine) found(ctx context.Context, def *workflow.Definition, t task.Task, role string) (task.Start, error) {
 	state, _ := def.State(t.Status)
 	if state.Role != role {
-		return task.Start{Subject: e.subject(ctx, record.Snapshot{Task: t}, false)}, nil
+		return task.Start{Subject: subjectOf(ctx, e.Work, record.Snapshot{Task: t}, false)}, nil
 	}
-	start := task.Start{Subject: e.subject(ctx, record.Snapshot{Task: t}, state.Subject == workflow.SubjectWorktree)}
+	start := task.Start{Subject: subjectOf(ctx, e.Work, record.Snapshot{Task: t}, state.Subject == workflow.SubjectWorktree)}
 	parts := decide.NeedsOnStart(def, t.Status)
 	if len(parts) == 0 {
 		return start, nil
 	}
-	_, evidence := e.read(t, decide.NeedsDocument(parts))
+	_, evidence := readDocument(e.Folder, t, decide.NeedsDocument(parts))
 	if evidence.Trouble != "" { // a verdict unseen now would later count as the agent's own
 		return start, fmt.Errorf("look at the verdicts that are there before the %s is started: %s", role,
 			evidence.Trouble)

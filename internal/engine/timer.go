@@ -63,7 +63,7 @@ type limits struct {
 // for the move is being gathered the error is errNotNow.
 func (e *Engine) enough(ctx context.Context, id string, l limits) (t task.Task, c record.Change, due bool, err error) {
 	var to task.Status
-	t, err = e.do(ctx, id, e.withRules, func(s step) (*ruling, error) {
+	s, _, err := e.do(ctx, id, e.withRules, func(s step) (*ruling, error) {
 		if c, due, err = l.judge(s.def, s.Task, e.Now()); err != nil || !due {
 			return nil, err
 		}
@@ -73,7 +73,7 @@ func (e *Engine) enough(ctx context.Context, id string, l limits) (t task.Task, 
 		return &ruling{change: c, in: l.inputs(s.Task)}, nil
 	})
 	if err != nil || to == "" {
-		return t, c, due, err
+		return s.Task, c, due, err
 	}
 	if t, c, err = e.escalate(ctx, id, to, l, false); errors.Is(err, task.ErrPoolFull) {
 		t, c, err = e.escalate(ctx, id, to, l, true)
@@ -89,7 +89,7 @@ func (e *Engine) escalate(ctx context.Context, id string, to task.Status, l limi
 	if err := e.finishPending(ctx, id, r.Actor); err != nil {
 		return t, c, err
 	}
-	t, err = e.do(ctx, id, e.lookFor(r), func(s step) (*ruling, error) {
+	s, _, err := e.do(ctx, id, e.lookFor(r), func(s step) (*ruling, error) {
 		if s.Task.Displaced() || unsettled(s.evidence) { // its workspace comes first
 			return nil, errNotNow
 		}
@@ -109,7 +109,7 @@ func (e *Engine) escalate(ctx context.Context, id string, to task.Status, l limi
 		c = decide.Escalate(s.def, level, s.Task, evidence, now)
 		return mayMove(s, &c, in, "overtaken by the "+l.name), nil
 	})
-	return t, c, err
+	return s.Task, c, err
 }
 
 // ruleTo is the request of a rule of the workflow. Its caller has finished the hooks of earlier moves.

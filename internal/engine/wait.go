@@ -110,14 +110,11 @@ func (e *Engine) need(ctx context.Context, t task.Task) (record.Need, error) {
 
 // waitState reports whether a caller of the role has to go on waiting, and if not, what there is to know.
 func (e *Engine) waitState(ctx context.Context, id, role string) (record.Waited, error) {
-	s, err := e.Record.Load(ctx, id)
+	s, err := e.withRules(ctx, id)
 	if err != nil {
 		return record.Waited{}, err
 	}
-	def, err := e.rules(ctx, s.Task)
-	if err != nil {
-		return record.Waited{}, err
-	}
+	def := s.def
 	state, _ := def.State(s.Task.Status)
 	out := record.Waited{Task: s.Task, About: state.About, Blocked: decide.Blocks(def, s.Task.Status, role)}
 	if role == task.RoleHuman && (s.Task.Attention != "" || !s.Task.StalledAt.IsZero()) {

@@ -22,22 +22,19 @@ import (
 // status's agent lives.
 func (e *Engine) Why(ctx context.Context, id string,
 	alive func(task.Task, string) (bool, error)) (decide.Explanation, error) {
-	s, err := e.Record.Load(ctx, id)
+	s, err := e.withRules(ctx, id)
 	if err != nil {
 		return decide.Explanation{}, err
 	}
-	def, err := e.rules(ctx, s.Task)
-	if err != nil {
-		return decide.Explanation{}, err
-	}
+	def := s.def
 	state, _ := def.State(s.Task.Status)
 	out := decide.Explanation{Task: s.Task, About: state.About}
 	events, err := e.Record.Events(ctx, id, 0)
 	if err != nil {
 		return out, err
 	}
-	_, evidence := e.read(s.Task, true)
-	evidence.History, evidence.Subject = events, e.subject(ctx, s, false)
+	_, evidence := readDocument(e.Folder, s.Task, true)
+	evidence.History, evidence.Subject = events, subjectOf(ctx, e.Work, s.Snapshot, false)
 	evidence.Spent, evidence.Entry, evidence.Start = s.Spent, s.Entry, s.Start
 	parts := slices.DeleteFunc(decide.NeedsOfAll(def, s.Task), func(p workflow.Part) bool { return p.Section != "" })
 	if len(parts) > 0 {
@@ -51,7 +48,7 @@ func (e *Engine) Why(ctx context.Context, id string,
 	if err != nil {
 		return out, err
 	}
-	out.Waits, err = e.awaits(ctx, def, s, state.Role, alive, events)
+	out.Waits, err = e.awaits(ctx, def, s.Snapshot, state.Role, alive, events)
 	out.Before, out.Waits = w.Before, append(w.Missing(), out.Waits...)
 	out.Waits = append(out.Waits, lostRequests(events)...)
 	return out, err
