@@ -1,338 +1,254 @@
 package engine
 
 import (
-	"bytes"
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
-	"os"
-	"strconv"
-	"strings"
+	"io"
+	"runtime"
 	"time"
 
-	"orange/internal/proof/replay"
-	"orange/internal/rules/decide"
-	"orange/internal/rules/document"
-	"orange/internal/rules/guarantee"
+	"golang.org/x/sync/errgroup"
+
+	"orange/internal/rules/harness"
 	"orange/internal/rules/history"
 	"orange/internal/rules/record"
 	"orange/internal/rules/task"
 	"orange/internal/rules/workflow"
 )
 
-// rebuilt begins the attention mark of a task that came back from its files.
-const rebuilt = "rebuilt from its files: "
+// Bounds of the tasks that come back in one transaction. A commit waits for the disk, so that a rebuild with one commit
+// a task waits for little else; another command waits until the transaction is over, so that it must not be long.
+const (
+	batchTasks = 500
+	batchLines = 20_000
+)
 
-// Tell builds a task that the record does not have from its folder and the lines of its history.
-// What the engine owns comes from the history, which Tell verifies; the rest comes from the document's header.
-// A broken history is a *history.BrokenHistory; Tell only notes a torn last line.
-// Where a folder has no history of ours, the task comes from its header alone.
-func (e *Engine) Tell(ctx context.Context, project, id string, lines []byte) (record.Adoption, error) {
-	var a record.Adoption
-	header, err := headerOf(e.Folder, project, id)
-	if err != nil {
-		return a, err
-	}
-	if other, there := header.get("id"); there && other != id {
-		return a, fmt.Errorf("cannot adopt the folder of task %s: the header of its TASK.md says that it "+
-			"belongs to task %q; is it a copy?", id, other)
-	}
-	// The histories of an earlier program have no hashes at all.
-	a.Foreign = !bytes.Contains(lines, []byte(`"hash":"`))
-	var def *workflow.Definition
-	if a.Foreign {
-		def, err = e.tellForeign(&a, header)
-	} else {
-		def, err = e.tellOwn(ctx, &a, header, lines)
-	}
-	if err != nil {
-		return a, err
-	}
-	t := &a.Task
-	t.ID, t.Project, t.Workflow = id, project, def.Ref()
-	if t.Branch == "" {
-		t.Branch = task.DefaultBranch(id)
-	}
-	state, exists := def.State(t.Status)
-	if !exists {
-		return a, fmt.Errorf("cannot adopt task %s: it is in %q, and its workflow %q has no such state", id,
-			t.Status, def.Name)
-	}
-	t.Live = !state.Terminal
-	if !t.Live {
-		t.Workspace, t.Session, t.QueuedFor = "", "", ""
-	}
-	if t.Workspace != "" && !isWorkspace(project, t.Workspace) {
-		a.Notes = append(a.Notes, fmt.Sprintf("%q is no workspace of its project, so it has none", t.Workspace))
-		t.Workspace = ""
-	}
-	a.Shown = append(a.Shown, header.shown()...)
-	if a.Foreign {
-		if decide.AwaitsMerge(def, t.Status) {
-			t.Subject = task.Subject{By: "an earlier program", Unvouched: true}
+// Adopt takes tasks that Tell built into the record, in their order, and makes their mirrors equal to it. Which hooks
+// they owed is unknown: they count as performed. An agent that has lost its seat cannot ask for anything: the task's
+// attention mark says how to go on. Adopt does not take a workspace or a branch away from another task.
+//
+// Tasks come back in batches, each in one transaction. A process that is killed leaves whole batches on record, and
+// every task of the others as it was: a folder that the next rebuild adopts. The files of the last batch may lack the
+// event that tells of the rebuild, which the next rebuild adds, or the next command that looks at the task. Where a
+// batch cannot be written its tasks are adopted one by one, so that one that cannot come back keeps no other away.
+// Progress hears how many are done. Tasks whose workspace is not here wait for a free one and then go on.
+func (e *Engine) Adopt(ctx context.Context, told []record.Adoption,
+	progress func(done int)) []record.Adopted {
+	out := make([]record.Adopted, len(told))
+	var taken *claims
+	for from := 0; from < len(told); {
+		progress(from)
+		to := from + batchOf(told[from:])
+		for i := from; i < to; i++ {
+			out[i].Adoption = told[i]
 		}
-		if t.Live && state.Role != "" && t.Status != def.Initial {
-			t.Session = t.SessionName() // of an agent that does not live: it is to be started again
-		}
-		e.tellEntry(&a, def)
-		birth := record.Change{Events: []history.Event{birthOf(*t)}, Entry: a.Entry}
-		p, unknown := e.Work.Project(project)
-		if unknown != nil && !errors.Is(unknown, task.ErrNotFound) { // one that is gone promises nothing
-			return a, fmt.Errorf("look for the promise of project %q: %w", project, unknown)
-		}
-		guarantee.Pin(&birth.Events[0], p.Promise)
-		birth, err = ruling{change: birth, in: replay.Inputs{Ask: replay.AskAdopt}}.withInputs(step{def: def})
-		a.Events = birth.Events
+		taken = e.adoptBatch(ctx, out[from:to], taken)
+		from = to
 	}
-	return a, err
+	e.startDisplaced(ctx, out)
+	return out
 }
 
-// front is the header of a document, nil where it cannot be read.
-type front struct{ document *document.Document }
-
-func (f front) get(key string) (string, bool) {
-	if f.document == nil {
-		return "", false
+// batchOf is how many of the tasks come back next: at least one.
+func batchOf(told []record.Adoption) int {
+	lines := 0
+	for i, a := range told {
+		lines += len(a.Lines) + len(a.Events)
+		if i == batchTasks || i > 0 && lines > batchLines {
+			return i
+		}
 	}
-	return f.document.Front.Get(key)
+	return len(told)
 }
 
-func (f front) shown() []record.Shown {
-	if f.document == nil {
+// adoptBatch adopts some tasks in one transaction. It goes by the claims that it is given, and returns them with those
+// of the tasks; nil where they have to be looked at again.
+func (e *Engine) adoptBatch(ctx context.Context, some []record.Adopted,
+	taken *claims) *claims {
+	living, err := e.Agents.Living(ctx)
+	if err == nil && taken == nil {
+		taken, err = claimsOn(ctx, e.Record, record.Filter{Live: true, Brief: true})
+	}
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		for i := range some {
+			some[i].Err = err
+		}
 		return nil
 	}
-	var out []record.Shown
-	for _, v := range f.document.Front.Values {
-		out = append(out, record.Shown{Field: v.Key, Value: v.Text})
+	var ready []*record.Adopted
+	var claiming []record.Adoption
+	for i := range some {
+		one := &some[i]
+		def, err := e.seatsAndRules(ctx, &one.Adoption, living[one.Task.ID])
+		if err == nil {
+			err = e.displace(ctx, &one.Adoption)
+		}
+		if one.Err = err; err != nil {
+			continue
+		}
+		settled := taken.settle(one.Adoption, e.Now())
+		settled.Task.Attention = attention(def, settled)
+		taken.add(settled.Task)
+		ready, claiming = append(ready, one), append(claiming, settled)
 	}
-	return out
-}
-
-// headerOf reads the header of a document whose task the record does not have. A missing or untrusted header is empty.
-func headerOf(folder Folder, project, id string) (front, error) {
-	text, err := folder.Read(project, id, false)
-	if errors.Is(err, os.ErrNotExist) {
-		return front{}, nil
-	}
+	recorded, err := e.Record.Adopt(ctx, claiming)
 	if err != nil {
-		return front{}, err
+		taken = nil
+		for _, one := range ready {
+			one.Adoption, one.Err = e.adoptAlone(ctx, one.Adoption)
+		}
+	} else {
+		for i, one := range ready {
+			one.Adoption, one.Task = claiming[i], recorded[i]
+		}
 	}
-	d := document.Read(text)
-	if d.Broken() != "" || d.Header() == "" {
-		return front{}, nil
-	}
-	return front{document: d}, nil
+	e.syncAdopted(ctx, ready)
+	return taken
 }
 
-func (e *Engine) tellOwn(ctx context.Context, a *record.Adoption, header front, lines []byte) (
+// seatsAndRules gives the task's living agents their seats, and answers its workflow.
+func (e *Engine) seatsAndRules(ctx context.Context, a *record.Adoption, living []record.Seat) (
 	*workflow.Definition, error) {
-	events, err := history.ReadHistory(lines)
-	var broken *history.BrokenHistory
-	switch {
-	case errors.As(err, &broken) && broken.Torn && len(events) > 0:
-		a.Notes = append(a.Notes,
-			fmt.Sprintf("the last line of its history, line %d, was cut short and is left out", broken.Line))
-		a.Torn = true
-	case err != nil:
+	if err := reseat(e.Random, a, living); err != nil {
 		return nil, err
 	}
-	for _, line := range strings.SplitAfterN(string(lines), "\n", len(events)+1)[:len(events)] {
-		a.Lines = append(a.Lines, strings.TrimSuffix(line, "\n"))
+	a.FirstHook = e.Now().Unix()
+	if a.Foreign { // the look at its folder kept nothing
+		if _, err := e.present(ctx, a.Task.Workflow.Name, task.Project{}); err != nil {
+			return nil, err
+		}
 	}
-	if a.Task, a.Spent, err = history.Fold(events); err != nil {
-		return nil, err
-	}
-	traces, err := replay.Trace(events)
-	if err != nil {
-		return nil, err
-	}
-	a.Entry, a.Start = traces.Entry, traces.Start
-	a.Shown = shownBefore(events)
-	if header.document == nil {
-		a.Notes = append(a.Notes, "the header of its TASK.md cannot be read: what only the header has "+
-			"(harnesses, efforts, models, workspace) is as far as its history tells it")
-	}
-	takeOver(&a.Task, header)
+	return e.Rules.Pinned(ctx, a.Task.Workflow)
+}
+
+// adoptAlone adopts one task whose agents have their seats. It does not make its files equal to the record.
+func (e *Engine) adoptAlone(ctx context.Context, a record.Adoption) (record.Adoption, error) {
 	def, err := e.Rules.Pinned(ctx, a.Task.Workflow)
 	if err != nil {
-		return nil, err
+		return a, err
 	}
-	state, _ := def.State(a.Task.Status)
-	a.Task.Live = !state.Terminal
-	a.Events, err = tellRebuilt(&a.Task, events, e.Now())
-	return def, err
-}
-
-// tellRebuilt returns the events with which a task comes back: that the record was lost, and what follows when the
-// hooks that it owed count as performed, because their state is unknown.
-func tellRebuilt(t *task.Task, events []history.Event, now time.Time) ([]history.Event, error) {
-	out := []history.Event{{
-		Time: now, Type: history.Rebuilt, Actor: task.ActorEngine,
-		Reason: "the record was lost: Orange rebuilt the task from its files, and the hooks that still had to run " +
-			"count as performed",
-	}}
-	c, due := decide.ForgetCrashes(*t, nil, events, now)
-	if !due {
-		return out, nil
-	}
-	forgotten := ruling{change: c, in: replay.Inputs{Ask: replay.AskSettled}}
-	c, err := forgotten.withInputs(step{Snapshot: record.Snapshot{Task: *t}})
-	t.Counters = c.Task.Counters
-	return append(out, c.Events...), err
-}
-
-// takeOver sets from the header what the history does not protect.
-func takeOver(t *task.Task, header front) {
-	for key, into := range map[string]*string{ // each has its own place: the order does not matter
-		"summary": &t.Summary, "harness": &t.Harness, "review_harness": &t.ReviewHarness, "effort": &t.Effort,
-		"review_effort": &t.ReviewEffort, "model": &t.Model, "review_model": &t.ReviewModel,
-		"workspace": &t.Workspace, "tmux_session": &t.Session, "pr_url": &t.PRURL, "pr_state": &t.PRState,
-		"attention": &t.Attention,
-	} {
-		if text, there := header.get(key); there {
-			*into = text
+	for range maxConflicts {
+		taken, err := claimsOn(ctx, e.Record, record.Filter{Project: a.Task.Project, Branch: a.Task.Branch, Live: true})
+		if err != nil {
+			return a, err
 		}
-	}
-	// Settling a hook may change a task without an event.
-	if text, there := header.get("updated_at"); there {
-		if at, err := time.Parse(task.TimeFormat, text); err == nil && at.After(t.UpdatedAt) {
-			t.UpdatedAt = at
-		}
-	}
-}
-
-// tellForeign builds a task of an earlier program, or one whose history is lost: only its header says what it is.
-func (e *Engine) tellForeign(a *record.Adoption, header front) (*workflow.Definition, error) {
-	status, there := header.get("status")
-	if !there {
-		return nil, fmt.Errorf("cannot adopt a folder without a history and without a header that says its status; " +
-			"put a header into its TASK.md, or move the folder away")
-	}
-	t := &a.Task
-	takeOver(t, header)
-	t.Status, t.Session = task.Status(status), ""
-	t.Branch, _ = header.get("branch")
-	for _, name := range []string{task.ReviewRound, task.CrashCount} {
-		text, _ := header.get(name)
-		if n, err := strconv.Atoi(text); err == nil && n > 0 {
-			t.Counters = t.Counters.With(name, n)
-		}
-	}
-	now := e.Now()
-	t.CreatedAt, t.EnteredAt, t.UpdatedAt = now, now, now
-	if text, _ := header.get("created_at"); text != "" {
-		if at, err := time.Parse(time.RFC3339Nano, text); err == nil {
-			t.CreatedAt = at
-		}
-	}
-	name, _ := header.get("workflow")
-	if name == "" {
-		name = task.DefaultWorkflow
-	}
-	return e.Rules.Present(name)
-}
-
-func birthOf(t task.Task) history.Event {
-	return history.Event{
-		Time: t.EnteredAt, Type: history.Created, Actor: task.ActorEngine,
-		Reason:   "taken over from an earlier Orange: its status is what the header of its TASK.md said",
-		Counters: t.Counters, Workflow: t.Workflow.Digest,
-		Data: map[string]string{
-			history.DataAdopted: "true", history.DataStatus: string(t.Status), history.DataBranch: t.Branch,
-			history.DataSummary:  t.Summary,
-			history.DataWorkflow: t.Workflow.Name, "created_at": task.FormatTime(t.CreatedAt),
-			history.DataHarness: t.Harness, history.DataReviewHarness: t.ReviewHarness, history.DataEffort: t.Effort,
-			history.DataReviewEffort: t.ReviewEffort, history.DataModel: t.Model,
-			history.DataReviewModel: t.ReviewModel,
-		},
-		Subject: t.Subject,
-	}
-}
-
-// tellEntry assumes that the document had its present content when the present status began: no history says more.
-func (e *Engine) tellEntry(a *record.Adoption, def *workflow.Definition) {
-	text, err := e.Folder.Read(a.Task.Project, a.Task.ID, true)
-	switch {
-	case err == nil:
-		a.Entry = decide.Digests(def, a.Task.Status, decide.Evidence{Document: document.Read(text)})
-	case !errors.Is(err, os.ErrNotExist):
-		a.Notes = append(a.Notes, "its TASK.md cannot be read: "+err.Error())
-	}
-}
-
-// shownBefore returns values that the header showed at some time, as far as the history has them.
-func shownBefore(events []history.Event) []record.Shown {
-	var out []record.Shown
-	add := func(field, value string) { out = append(out, record.Shown{Field: field, Value: value}) }
-	for _, e := range events {
-		if e.IsMove() {
-			add("status", string(e.From))
-			add("status", string(e.To))
-		}
-		for _, c := range e.Counters {
-			add(c.Name, strconv.Itoa(c.Value))
-		}
-		if e.Type != history.Created && e.Type != history.Updated {
-			continue
-		}
-		for _, v := range document.Fields(task.Task{}) {
-			if value, said := e.Data[v.Key]; said {
-				add(v.Key, value)
+		settled := taken.settle(a, e.Now())
+		settled.Task.Attention = attention(def, settled)
+		recorded, err := e.Record.Adopt(ctx, []record.Adoption{settled})
+		if errors.Is(err, task.ErrConflict) || errors.Is(err, task.ErrBranchTaken) {
+			if _, unknown := e.Record.Load(ctx, a.Task.ID); errors.Is(unknown, task.ErrNotFound) {
+				continue // another task was faster: look again at what it has now
 			}
 		}
+		if err != nil {
+			return a, err
+		}
+		settled.Task = recorded[0]
+		return settled, nil
 	}
-	return out
+	return a, task.Notef(task.ErrConflict,
+		"cannot adopt task %s: other tasks keep taking its workspace or its branch; try again", a.Task.ID)
 }
 
-// isWorkspace reports whether a name is one of a project's workspaces: the header may say anything.
-func isWorkspace(project, name string) bool {
-	number, found := strings.CutPrefix(name, project+"--")
-	n, err := strconv.Atoi(number)
-	return found && err == nil && n > 0 && strconv.Itoa(n) == number
-}
-
-// attention returns what a person should know of a live task that was rebuilt, and how its work goes on.
-// A task that lost nothing and does not wait for an agent keeps the mark that it had.
-func attention(def *workflow.Definition, a record.Adoption) string {
-	t := a.Task
-	if !t.Live {
-		return t.Attention
-	}
-	said := append([]string(nil), a.Notes...)
-	state, _ := def.State(t.Status)
-	lives := false
-	for _, seat := range a.Seats {
-		lives = lives || seat.Role == state.Role
-		if !seat.Ended {
+// syncAdopted makes the files of tasks that came back equal to the record, on all processors.
+func (e *Engine) syncAdopted(ctx context.Context, some []*record.Adopted) {
+	var crew errgroup.Group
+	crew.SetLimit(runtime.GOMAXPROCS(0))
+	for _, one := range some {
+		if one.Err != nil {
 			continue
 		}
-		next := "the move that needs it starts it again"
-		if seat.Role == state.Role {
-			next = "then orange task respawn " + t.ID
-		}
-		said = append(said, fmt.Sprintf("its %s lives and has lost its seat, so that it cannot ask for "+
-			"anything: end it (orange task attach %s --role %s), %s", seat.Role, t.ID, seat.Role, next))
+		crew.Go(func() error {
+			e.Log.Info("adopted", "component", "engine", "task", one.Task.ID, "status", string(one.Task.Status))
+			if err := e.Sync(ctx, one.Task.ID); err != nil { // it is on record all the same
+				one.Notes = append(one.Notes, "its files could not be made equal to the record: "+err.Error())
+			}
+			return nil
+		})
 	}
-	if state.Role != "" && !lives && t.Workspace != "" && !a.Foreign { // no agent of an earlier Orange lives
-		said = append(said, fmt.Sprintf("its %s does not live: orange task respawn %s", state.Role, t.ID))
-	}
-	if len(said) == 0 {
-		return t.Attention
-	}
-	if t.Attention != "" && !strings.HasPrefix(t.Attention, rebuilt) {
-		said = append(said, "before that: "+t.Attention)
-	}
-	return rebuilt + strings.Join(said, "; ")
+	_ = crew.Wait() // no task fails the others
 }
 
-// Forget drops what the record still holds for a task that it does not have, such as the lease of a workspace.
-func (e *Engine) Forget(ctx context.Context, id string) error {
-	_, err := e.Record.Load(ctx, id)
-	if err == nil {
-		return fmt.Errorf("cannot forget task %s: it is on record", id)
+// reseat gives living agents back the seats that their windows name. An agent whose window does not name its seat
+// gets a seat that has already ended: its place is known but not its secret, and Orange must never take what it
+// starts for a person.
+func reseat(random io.Reader, a *record.Adoption, living []record.Seat) error {
+	for _, seat := range living {
+		if seat.Hash == "" {
+			secret := make([]byte, 32)
+			if _, err := io.ReadFull(random, secret); err != nil {
+				return fmt.Errorf("make a seat: %w", err)
+			}
+			seat.Hash, seat.Ended = harness.SeatOf(hex.EncodeToString(secret)), true
+		}
+		a.Seats = append(a.Seats, seat)
 	}
-	if !errors.Is(err, task.ErrNotFound) {
-		return err
+	return nil
+}
+
+// claims are the tasks that have a branch, by its project and its name, or a workspace, by its name.
+type claims struct {
+	branches   map[[2]string]string
+	workspaces map[string]string
+}
+
+// claimsOn looks at what tasks have, and at the branches of those alone that the filter names.
+func claimsOn(ctx context.Context, on Record, f record.Filter) (*claims, error) {
+	live, err := on.List(ctx, f)
+	if err != nil {
+		return nil, err
 	}
-	return e.Record.Delete(ctx, id)
+	holders, err := on.Holders(ctx, f.Project)
+	if err != nil {
+		return nil, err
+	}
+	c := &claims{branches: map[[2]string]string{}, workspaces: map[string]string{}}
+	for _, t := range live {
+		c.branches[[2]string{t.Project, t.Branch}] = t.ID
+	}
+	for _, h := range holders {
+		c.workspaces[h.Workspace] = h.Task
+	}
+	return c, nil
+}
+
+// add notes what a task has that comes back.
+func (c *claims) add(t task.Task) {
+	if t.Live {
+		c.branches[[2]string{t.Project, t.Branch}] = t.ID
+	}
+	if t.Workspace != "" {
+		c.workspaces[t.Workspace] = t.ID
+	}
+}
+
+// settle leaves to other tasks what they already have.
+func (c *claims) settle(a record.Adoption, now time.Time) record.Adoption {
+	a.Notes = append([]string(nil), a.Notes...)
+	t := &a.Task
+	if other, there := c.branches[[2]string{t.Project, t.Branch}]; there && t.Live {
+		lost := t.Branch
+		if t.Branch = task.DefaultBranch(t.ID); t.Branch == lost {
+			t.Branch += "-2"
+		}
+		t.Workspace = ""
+		a.Notes = append(a.Notes, fmt.Sprintf("its branch %q belongs to the live task %s: it got the "+
+			"branch %q and no workspace; cancel the one that is not wanted", lost, other, t.Branch))
+		a.Events = append(append([]history.Event(nil), a.Events...), history.Event{
+			Time: now, Type: history.Updated, Actor: task.ActorEngine,
+			Reason: "another live task had its branch when it was adopted",
+			Data:   map[string]string{history.DataBranch: t.Branch},
+		})
+	}
+	if other, there := c.workspaces[t.Workspace]; there && t.Workspace != "" {
+		a.Notes = append(a.Notes, fmt.Sprintf("its workspace %q belongs to task %s, so it has none; cancel the one "+
+			"that is not wanted", t.Workspace, other))
+		t.Workspace = ""
+	}
+	return a
 }

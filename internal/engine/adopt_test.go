@@ -3,351 +3,161 @@ package engine_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
-	"path/filepath"
-	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
-	"orange/internal/rules/action"
-	"orange/internal/rules/harness"
-	"orange/internal/rules/history"
+	"orange/internal/engine"
 	"orange/internal/rules/record"
 	"orange/internal/rules/task"
 )
 
-// agents are the living agents, as the test defines them.
-type agents map[string][]record.Seat
-
-// windows are the agents of a world.
-type windows struct {
-	fakeAgents
-	agents
+// counted counts the transactions of a rebuild: it notes how many tasks each has, and does what next says.
+type counted struct {
+	engine.Record
+	sizes []int
+	next  func(ctx context.Context, all []record.Adoption) ([]task.Task, error)
 }
 
-func (l *windows) Living(context.Context) (map[string][]record.Seat, error) {
-	if l.agents == nil {
-		return nil, errors.New("could not look")
-	}
-	return l.agents, nil
+func (c *counted) Adopt(ctx context.Context, all []record.Adoption) ([]task.Task, error) {
+	c.sizes = append(c.sizes, len(all))
+	return c.next(ctx, all)
 }
 
-// lose is the same home with its record lost.
-func (w *world) lose() *world {
+// has reports whether a task is among those that come back.
+func has(all []record.Adoption, id string) bool {
+	return slices.ContainsFunc(all, func(a record.Adoption) bool { return a.Task.ID == id })
+}
+
+func (w *world) adoptAll(into *counted, ids ...string) []record.Adopted {
 	w.t.Helper()
-	must(w.t, w.store.Close())
-	for _, end := range []string{"", "-wal", "-shm"} {
-		if err := os.Remove(filepath.Join(w.home, "orange.db"+end)); err != nil && !errors.Is(err, os.ErrNotExist) {
-			w.t.Fatal(err)
-		}
+	var told []record.Adoption
+	for _, id := range ids {
+		a, err := w.tell(id)
+		must(w.t, err)
+		told = append(told, a)
 	}
-	return w.another()
+	into.Record, w.Record = w.Record, into
+	return w.Adopt(w.t.Context(), told, func(int) {})
 }
 
-func (w *world) tell(id string) (record.Adoption, error) {
-	w.t.Helper()
-	history, err := w.files.ReadHistory("garden", id)
-	must(w.t, err)
-	return w.Tell(w.t.Context(), "garden", id, history)
-}
-
-func (w *world) adopt(id string, alive agents) record.Adoption {
-	w.t.Helper()
-	a, err := w.tell(id)
-	must(w.t, err)
-	w.Agents = &windows{agents: alive}
-	out := w.Adopt(w.t.Context(), []record.Adoption{a}, func(int) {})
-	must(w.t, out[0].Err)
-	return out[0].Adoption
-}
-
-// same is a task without what a rebuild may change: its version counts changes of the record, and its history and
-// attention mark mention the rebuild.
-func same(one task.Task) task.Task {
-	one.Version, one.Attention, one.Seq, one.Hash = 0, "", 0, ""
-	return one
-}
-
-func TestATaskThatWasRebuilt_isWhatItWas(t *testing.T) {
-	t.Parallel()
-	for _, status := range []task.Status{"pending", "planning", "working", "agent-review", "reviewing"} {
-		w := newWorld(t)
-		id := w.reach(status)
-		before, events := w.load(id), w.events(id, "")
-		w = w.lose()
-		w.adopt(id, agents{})
-		after := w.load(id)
-		if !reflect.DeepEqual(same(after.Task), same(before.Task)) {
-			t.Errorf("%s: it is  %+v\nand was %+v", status, after.Task, before.Task)
-		}
-		if !reflect.DeepEqual(after.Spent, before.Spent) || !reflect.DeepEqual(after.Entry, before.Entry) {
-			t.Errorf("%s: spent %v, was %v; began with %v, was %v", status, after.Spent, before.Spent,
-				after.Entry, before.Entry)
-		}
-		noted := w.events(id, "")
-		if n := len(events); !reflect.DeepEqual(noted[:n], events) || len(noted) != n+1 ||
-			noted[n].Type != history.Rebuilt {
-			t.Errorf("%s: its history is %+v, and was %+v", status, noted, events)
-		}
-		if got := problems(w.verify(id, nil)); got != "" {
-			t.Errorf("%s: after it was rebuilt its past does not hold:\n%s", status, got)
-		}
-		if waits := status == "planning" || status == "working" ||
-			status == "agent-review"; waits != strings.Contains(after.Task.Attention,
-			"does not live: orange task respawn "+id) {
-			t.Errorf("%s: the attention is %q", status, after.Task.Attention)
-		}
-		if differs, err := w.files.Differs(after.Task, w.lines(id)); err != nil || len(differs) > 0 {
-			t.Errorf("%s: its mirrors differ: %v, %v", status, differs, err)
-		}
-	}
-}
-
-// What it owed is unknown: just as its hooks count as performed, its crashes count as passed.
-func TestATaskThatWasRebuilt_forgetsTheCrashesOfBeforeAMoveThatStillOwedHooks(t *testing.T) {
+func TestARebuild_takesTasksThatClaimTheSameInOneTransaction(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	id := w.reach("working")
-	w.die(w.death(id, task.RoleWorker))
-	w.write(id, handoff)
-	w.performer.fails[action.SpawnReviewer] = errPerformer
-	if n := w.move(id, "agent-review", human).Task.Counters.Get(task.CrashCount); n != 1 {
-		t.Fatalf("before, the count is %d, want 1", n)
-	}
+	first, third := w.reach("working"), w.reach("reviewing")
+	second := strings.Repeat("Z", task.IDLength)
+	must(t, os.CopyFS(w.files.Dir("garden", second), os.DirFS(w.files.Dir("garden", first))))
+	w.edit(second, first, second)
+	w.edit(third, "workspace: "+w.task(third).Workspace, "workspace: "+w.task(first).Workspace)
 	w = w.lose()
-	w.adopt(id, agents{})
-	forgotten := w.events(id, history.CrashesForgotten)
-	if n := w.task(id).Counters.Get(task.CrashCount); n != 0 || len(forgotten) != 1 ||
-		forgotten[0].Counters.Get(task.CrashCount) != 0 {
-		t.Errorf("the count is %d, and its end is told in %+v", n, forgotten)
+	into := &counted{next: w.store.Adopt}
+	for _, a := range w.adoptAll(into, first, second, third) {
+		must(t, a.Err)
+		if differs, err := w.files.Differs(w.task(a.Task.ID), w.lines(a.Task.ID)); err != nil || len(differs) > 0 {
+			t.Errorf("its mirrors differ: %v, %v", differs, err)
+		}
+	}
+	if !slices.Equal(into.sizes, []int{3}) {
+		t.Errorf("the transactions have %v tasks", into.sizes)
+	}
+	if got := w.task(second); got.Branch != task.DefaultBranch(second) || got.Workspace != "" ||
+		!strings.Contains(got.Attention, "belongs to the live task "+first) {
+		t.Errorf("the second: %+v", got)
+	}
+	if got := w.task(third); got.Workspace != "" || !strings.Contains(got.Attention, `belongs to task `+first) {
+		t.Errorf("the third: %+v", got)
 	}
 }
 
-func (w *world) lines(id string) []string {
-	w.t.Helper()
-	lines, err := w.store.Lines(w.t.Context(), id)
-	must(w.t, err)
-	return lines
-}
-
-func TestATaskThatWasRebuilt_goesOnAndItsEvidenceStaysSpent(t *testing.T) {
+func TestATask_thatCannotBeWrittenKeepsNoOtherAway(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	id := w.reach("agent-review")
+	ids := []string{w.reach("working"), w.reach("reviewing"), w.reach("pending")}
 	w = w.lose()
-	w.adopt(id, agents{})
-	w.write(id, fail)
-	w.move(id, "working", reviewer)
-	_, err := w.ask(id, "agent-review", worker)
-	wantCode(t, err, "gate_unmet")
-	w.write(id, "\n## Handoff\nDONE: the rest\n")
-	w.move(id, "agent-review", worker)
-	if _, err = w.ask(id, "reviewing", reviewer); err == nil ||
-		!strings.Contains(err.Error(), "moved the task at event") {
-		t.Errorf("the old review: %v", err)
+	full := errors.New("the disk is full")
+	into := &counted{next: func(ctx context.Context, all []record.Adoption) ([]task.Task, error) {
+		if has(all, ids[1]) {
+			return nil, full
+		}
+		return w.store.Adopt(ctx, all)
+	}}
+	out := w.adoptAll(into, ids...)
+	if !slices.Equal(into.sizes, []int{3, 1, 1, 1}) {
+		t.Errorf("the transactions have %v tasks", into.sizes)
 	}
-	if hook := w.performer.last(t, action.SpawnReviewer).hook; hook < 1_000_000 {
-		t.Errorf("the hook has the number %d, which the lost record may have had", hook)
+	for i, id := range ids {
+		_, err := w.store.Load(t.Context(), id)
+		if there, wanted := err == nil, i != 1; there != wanted || (out[i].Err == nil) != wanted {
+			t.Errorf("task %d is on record: %v, with the error %v", i, there, out[i].Err)
+		}
 	}
 }
 
-func TestATaskThatWasRebuilt_keepsItsLivingAgentFromPassingForAPerson(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	id := w.reach("working")
-	w = w.lose()
-	w.adopt(id, agents{id: {{Role: "worker", Hook: 2, PID: 4711, Began: "then"}}})
-	_, err := w.Actor(t.Context(), id, task.Caller{Above: []task.Process{{PID: 4711, Began: "then"}}})
-	wantCode(t, err, "actor_denied")
-	if got := w.task(id).Attention; !strings.Contains(got, "its worker lives and has lost its seat") ||
-		!strings.Contains(got, "orange task respawn "+id) {
-		t.Errorf("the attention is %q", got)
-	}
-}
-
-func TestATaskThatWasRebuilt_letsALivingAgentWithASeatGoOn(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	id := w.reach("working")
-	w = w.lose()
-	w.adopt(id, agents{id: {{Hash: harness.SeatOf("secret"), Role: "worker", Hook: 2, PID: 4711, Began: "then"}}})
-	actor, err := w.Actor(t.Context(), id, task.Caller{Secret: "secret"})
-	must(t, err)
-	if got := w.task(id).Attention; actor.Role != "worker" || got != "" {
-		t.Errorf("it speaks as %+v, the attention is %q", actor, got)
-	}
-}
-
-func TestARebuild_thatCannotLookAtTheAgentsAdoptsNothing(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	id := w.reach("working")
-	w = w.lose()
-	a, err := w.tell(id)
-	must(t, err)
-	w.Agents = &windows{}
-	if out := w.Adopt(t.Context(), []record.Adoption{a}, func(int) {}); out[0].Err == nil {
-		t.Error("it was adopted")
-	}
-	if _, err := w.store.Load(t.Context(), id); !errors.Is(err, task.ErrNotFound) {
-		t.Errorf("it is on record: %v", err)
-	}
-}
-
-func TestATaskThatWasRebuilt_ownsNothingThatAnotherHasByNow(t *testing.T) {
+func TestATask_thatAnotherProcessTakesABranchFromDuringARebuildComesBackWithAnotherOne(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	first := w.reach("working")
-	branch := w.task(first).Branch
-	// A copy of the folder under another id, as a careless person makes it, with a header of its own.
 	second := strings.Repeat("Z", task.IDLength)
 	must(t, os.CopyFS(w.files.Dir("garden", second), os.DirFS(w.files.Dir("garden", first))))
-	if _, err := w.tell(second); err == nil || !strings.Contains(err.Error(), "is it a copy?") {
-		t.Errorf("a copy: %v", err)
-	}
 	w.edit(second, first, second)
 	w = w.lose()
-	w.adopt(first, agents{})
-	w.adopt(second, agents{})
-	kept, other := w.task(first), w.task(second)
-	if kept.Workspace == "" || kept.Branch != branch {
-		t.Errorf("the first has the workspace %q and the branch %q", kept.Workspace, kept.Branch)
-	}
-	if other.Workspace != "" || other.Branch != task.DefaultBranch(second) ||
-		!strings.Contains(other.Attention, "belongs to the live task "+first) {
-		t.Errorf("the second: %+v", other)
-	}
-	w.events(second, "")
-	// The branch that it got is in its history: another rebuild has the same result.
-	again := w.lose()
-	again.adopt(second, agents{})
-	if got := again.task(second).Branch; got != other.Branch {
-		t.Errorf("the second rebuild says %q", got)
-	}
-}
-
-func TestATaskWhoseWorkspaceIsTaken_isAdoptedWithoutOne(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	first, second := w.reach("working"), w.reach("reviewing")
-	w.edit(second, "workspace: "+w.task(second).Workspace, "workspace: "+w.task(first).Workspace)
-	w = w.lose()
-	w.adopt(first, agents{})
-	w.adopt(second, agents{})
-	if got := w.task(second); got.Workspace != "" || !strings.Contains(got.Attention, `belongs to task `+first) {
-		t.Errorf("the second: %+v", got)
-	}
-}
-
-func TestAHeader_cannotGiveARebuiltTaskWhatItsHistoryDoesNot(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	id := w.reach("working")
-	w.edit(id, "status: working", "status: done")
-	w.edit(id, "review_round: 0", "review_round: 7")
-	w.edit(id, "workspace: "+w.task(id).Workspace, "workspace: ../../escaped")
-	w.edit(id, `summary: "mend the gate"`, `summary: "mend the fence"`)
-	w = w.lose()
-	w.adopt(id, agents{})
-	got := w.task(id)
-	if got.Status != "working" || got.Counters.Get(task.ReviewRound) != 0 || got.Workspace != "" ||
-		got.Summary != "mend the fence" {
-		t.Errorf("it is %+v", got)
-	}
-	if !strings.Contains(w.document(id), "\nstatus: working\n") {
-		t.Errorf("the header still says\n%.400s", w.document(id))
-	}
-}
-
-func TestATask_withAHeaderThatNobodyCanReadIsToldFromItsHistory(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	id := w.reach("working")
-	must(t, os.WriteFile(w.files.Document("garden", id),
-		[]byte("---\nstatus: [oops\n---\n\n## Plan\nAPPROACH: mine\n"), 0o644))
-	w = w.lose()
-	w.adopt(id, agents{})
-	got := w.task(id)
-	if got.Status != "working" || got.Branch != "branch-working" || got.Workspace != "" ||
-		!strings.Contains(got.Attention, "header of its TASK.md cannot be read") {
-		t.Errorf("it is %+v", got)
-	}
-	if !strings.Contains(w.document(id), "APPROACH: mine") {
-		t.Errorf("the body is lost:\n%s", w.document(id))
-	}
-}
-
-func TestAHistory_thatIsBrokenIsNotAdoptedAndATornOneIs(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	id := w.reach("working")
-	path := w.files.History("garden", id)
-	text, err := os.ReadFile(path)
+	faster, err := w.tell(second)
 	must(t, err)
-	must(t, os.WriteFile(path, []byte(strings.Replace(string(text), `"to":"planning"`, `"to":"planninG"`, 1)), 0o644))
-	_, err = w.tell(id)
-	var broken *history.BrokenHistory
-	if !errors.As(err, &broken) || broken.Line != 2 {
-		t.Errorf("touched: %v", err)
+	into := &counted{}
+	into.next = func(ctx context.Context, all []record.Adoption) ([]task.Task, error) {
+		if len(into.sizes) == 1 { // the claims were looked at
+			_, err := w.store.Adopt(ctx, []record.Adoption{faster})
+			must(t, err)
+		}
+		return w.store.Adopt(ctx, all)
 	}
-	must(t, os.WriteFile(path, text[:len(text)-20], 0o644))
-	a, err := w.tell(id)
-	must(t, err)
-	if !a.Torn || len(a.Lines) != strings.Count(string(text), "\n")-1 || a.Task.Status == "" {
-		t.Errorf("torn: %+v", a)
+	for _, a := range w.adoptAll(into, first) {
+		must(t, a.Err)
 	}
-}
-
-func TestAFolderOfAnEarlierProgram_isAdoptedAsItsHeaderSays(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	id := strings.Repeat("z", task.IDLength)
-	must(t, os.MkdirAll(w.files.Dir("garden", id), 0o755))
-	document := func(status string) {
-		must(t, os.WriteFile(w.files.Document("garden", id),
-			[]byte("---\nid: "+id+"\nproject: garden\nbranch: feat/old\nharness: claude\nreview_harness: codex\n"+
-				"status: "+status+"\nreview_round: 1\nsummary: An old thing\nworkspace: garden--1\ntmux_session: "+
-				"old\ncreated_at: \"2023-01-02T03:04:05.678Z\"\n---\n\n## Handoff\nDONE: x\n"), 0o644))
-	}
-	document("sleeping")
-	must(t, os.WriteFile(w.files.History("garden", id),
-		[]byte(`{"type":"task.created","timestamp":"2023-01-02T03:04:05.678Z"}`+"\n"), 0o644))
-	if _, err := w.tell(id); err == nil || !strings.Contains(err.Error(), `it is in "sleeping"`) {
-		t.Errorf("an unknown state: %v", err)
-	}
-	document("reviewing")
-	a := w.adopt(id, agents{})
-	got := w.task(id)
-	if !a.Foreign || got.Status != "reviewing" || !got.Live || got.Branch != "feat/old" ||
-		got.Counters.Get(task.ReviewRound) != 1 ||
-		got.Workspace != "garden--1" || got.Session != "" || got.CreatedAt.Year() != 2023 || got.Harness != "claude" {
+	if got := w.task(first); got.Branch != task.DefaultBranch(first) ||
+		!strings.Contains(got.Attention, "belongs to the live task "+second) {
 		t.Errorf("it is %+v", got)
 	}
-	// For what its header lacks the documents define a value: no crash, and the workflow default.
-	if got.Counters.Get(task.CrashCount) != 0 || got.Workflow.Name != "default" {
-		t.Errorf("it has %d crashes and the workflow %q", got.Counters.Get(task.CrashCount), got.Workflow.Name)
-	}
-	if events := w.events(id, ""); len(events) != 1 || events[0].Type != history.Created ||
-		events[0].Data["adopted"] != "true" {
-		t.Errorf("its history is %+v", events)
-	}
-	// What was adopted once comes back the same.
-	again := w.lose()
-	again.adopt(id, agents{})
-	if !reflect.DeepEqual(same(again.task(id)), same(got)) {
-		t.Errorf("it is  %+v\nand was %+v", again.task(id), got)
-	}
 }
 
-func TestForget_leavesATaskThatIsThereAlone(t *testing.T) {
+// The tasks of a rebuild that is cut short are on record, or as they were.
+func TestARebuild_hasABoundOfTasksInATransactionAndStopsBetweenTwo(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	id := w.reach("working")
-	if err := w.Forget(t.Context(), id); err == nil {
-		t.Error("a task on record was forgotten")
+	id := w.reach("pending")
+	w = w.lose()
+	one, err := w.tell(id)
+	must(t, err)
+	var told []record.Adoption
+	for i := range 1200 {
+		next := one
+		next.Task.ID = fmt.Sprintf("%021d", i)
+		next.Task.Branch = "branch-" + next.Task.ID
+		told = append(told, next)
 	}
-	must(t, w.Forget(t.Context(), "nobody"))
-	if w.task(id).Workspace == "" {
-		t.Error("it lost its workspace")
+	ctx, kill := context.WithCancel(t.Context())
+	into := &counted{}
+	into.next = func(_ context.Context, all []record.Adoption) ([]task.Task, error) {
+		out := make([]task.Task, len(all))
+		for i, a := range all {
+			out[i] = a.Task
+		}
+		if len(into.sizes) == 2 {
+			kill()
+		}
+		return out, nil
+	}
+	var far []int
+	into.Record, w.Record = w.Record, into
+	out := w.Adopt(ctx, told, func(done int) { far = append(far, done) })
+	if !slices.Equal(into.sizes, []int{500, 500}) || !slices.Equal(far, []int{0, 500, 1000}) {
+		t.Errorf("the transactions have %v tasks, and it told of %v", into.sizes, far)
+	}
+	for i, a := range out {
+		if (a.Err == nil) != (i < 1000) || a.Task.ID != told[i].Task.ID {
+			t.Fatalf("task %d is %s, with the error %v", i, a.Task.ID, a.Err)
+		}
 	}
 }

@@ -75,8 +75,8 @@ func (e *Engine) startingFrom(s step) look {
 	}
 }
 
-// attempted is the task with one more attempt at a hook.
-func (s step) attempted(hook int64) step {
+// withAttempt is the task with one more attempt at a hook.
+func (s step) withAttempt(hook int64) step {
 	s.Owed = slices.Clone(s.Owed)
 	for i := range s.Owed {
 		if s.Owed[i].ID == hook {
@@ -109,23 +109,23 @@ func (e *Engine) onRecord(ctx context.Context, id string) (step, error) {
 	return step{Snapshot: s}, err
 }
 
-// load loads a task. The error is a deleted where it is not on record: what else is not found is no word on that.
+// load loads a task. The error is a notOnRecord where it is not on record: what else is not found is no word on that.
 func (e *Engine) load(ctx context.Context, id string) (record.Snapshot, error) {
 	s, err := e.Record.Load(ctx, id)
 	if errors.Is(err, task.ErrNotFound) {
-		err = deleted{err}
+		err = notOnRecord{err}
 	}
 	return s, err
 }
 
-// deleted says that a task is not on record any more.
-type deleted struct{ error }
+// notOnRecord says that a task is not on record any more.
+type notOnRecord struct{ error }
 
 // Unwrap is the store's own error.
-func (d deleted) Unwrap() error { return d.error }
+func (d notOnRecord) Unwrap() error { return d.error }
 
 func isDeleted(err error) bool {
-	_, is := errors.AsType[deleted](err)
+	_, is := errors.AsType[notOnRecord](err)
 	return is
 }
 
@@ -157,15 +157,6 @@ func (e *Engine) amend(ctx context.Context, id string, build func(record.Snapsho
 		err = e.Sync(ctx, id)
 	}
 	return t, changed, err
-}
-
-// projectOf is the project of a task; empty where it is not registered any more.
-func (e *Engine) projectOf(t task.Task) (task.Project, error) {
-	project, err := e.Work.Project(t.Project)
-	if errors.Is(err, task.ErrNotFound) {
-		err = nil
-	}
-	return project, err
 }
 
 // mayMove is the ruling of a change that may contain a move. why is noted for the hooks that the move overtakes.

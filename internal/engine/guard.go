@@ -21,8 +21,8 @@ type Guard interface {
 	Outward(ctx context.Context, t task.Task) (within context.Context, done func(), err error)
 }
 
-// guarded does an act if the guard has nothing against it, for as long as it has not.
-func guarded[T any](ctx context.Context, g Guard, t task.Task,
+// actGuarded does an act if the guard has nothing against it, for as long as it has not.
+func actGuarded[T any](ctx context.Context, g Guard, t task.Task,
 	act func(context.Context) (T, error)) (none T, err error) {
 	within, done, err := g.Outward(ctx, t)
 	if err != nil {
@@ -45,7 +45,7 @@ func GuardHooks(g Guard, perform Perform) Perform {
 		if !fencing.Reaches(job.Hook.Hook) || !g.Holds(job.Task.ID) {
 			return perform(ctx, job)
 		}
-		effect, err := guarded(ctx, g, job.Task, func(ctx context.Context) (record.Effect, error) {
+		effect, err := actGuarded(ctx, g, job.Task, func(ctx context.Context) (record.Effect, error) {
 			return perform(ctx, job)
 		})
 		return effect, whoRetries(err, "it is tried again")
@@ -76,7 +76,7 @@ func (g GuardedWork) Merge(ctx context.Context, t task.Task, order record.MergeO
 	if origin, _, err := g.Forge(ctx, t); err != nil || !origin { // then nothing leaves this machine
 		return g.Work.Merge(ctx, t, order, begin)
 	}
-	return guarded(ctx, g.Guard, t, func(ctx context.Context) (record.MergeResult, error) {
+	return actGuarded(ctx, g.Guard, t, func(ctx context.Context) (record.MergeResult, error) {
 		return g.Work.Merge(ctx, t, order, func(ctx context.Context, result string) error {
 			_, done, err := g.Guard.Outward(ctx, t)
 			if err != nil {

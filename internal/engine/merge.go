@@ -82,12 +82,12 @@ func (e *Engine) merge(ctx context.Context, id string, m task.Merge, actor task.
 	in, aside := record.Merging{Asked: m}, ""
 	// the host need not merge what was merged here already
 	if !m.Local && earlier.git == nil && (refused == nil || refusal.Code == rejection.GateUnmet) {
-		pr, other, err := e.requested(ctx, s.Task)
+		pr, other, err := e.presentPR(ctx, s.Task)
 		switch {
 		case err != nil && refused == nil:
 			return record.Outcome{}, "", err
 		case err == nil && pr.State == record.PRMerged:
-			return e.mergedThere(ctx, s, req, pr)
+			return e.moveAfterPR(ctx, s, req, pr)
 		case err == nil && pr.State == record.PROpen:
 			in.PR = pr
 			if refused != nil && refusal.Moved { // the person who merges it there answers for what has moved
@@ -111,7 +111,7 @@ func (e *Engine) merge(ctx context.Context, id string, m task.Merge, actor task.
 			in.Asked.Override = "REASON"
 			refusal.Override = e.mergeLine(ctx, s.Task, in, actor)
 		}
-		refused = e.refused(ctx, req, refused)
+		refused = e.noteRefusal(ctx, req, refused)
 		e.restoreFiles(ctx, id)
 		return record.Outcome{}, "", refused
 	}
@@ -187,7 +187,7 @@ func (e *Engine) tellChecks(t task.Task, order record.MergeOrder) {
 // mergeHere merges the commit that was judged, and moves the task. Right before the default branch moves it notes
 // which commit it merges, what git says of the branch, and what the default branch gets.
 func (e *Engine) mergeHere(ctx context.Context, t task.Task, req task.Request, order record.MergeOrder,
-	git *known) (record.Outcome, string, error) {
+	git *earlierLook) (record.Outcome, string, error) {
 	text, err := json.Marshal(git.facts)
 	if err != nil {
 		return record.Outcome{}, "", fmt.Errorf("note what git says: %w", err)
@@ -255,16 +255,16 @@ func (e *Engine) noteMerge(ctx context.Context, t task.Task, actor task.Actor, j
 // begin records that a merge begins, unless the task has moved since it was judged.
 func (e *Engine) begin(ctx context.Context, judged task.Task, actor task.Actor, event history.Event) error {
 	_, _, err := e.do(ctx, judged.ID, e.withRules, func(s step) (*ruling, error) {
-		if err := unmoved(s.Task, judged); err != nil {
+		if err := refuseIfMoved(s.Task, judged); err != nil {
 			return nil, err
 		}
-		return noted(s, s.Task, actor, event, e.Now()), nil
+		return noteRuling(s, s.Task, actor, event, e.Now()), nil
 	})
 	return err
 }
 
-// unmoved refuses a merge of a task that has moved since it was judged.
-func unmoved(now, judged task.Task) error {
+// refuseIfMoved refuses a merge of a task that has moved since it was judged.
+func refuseIfMoved(now, judged task.Task) error {
 	if now.Status == judged.Status && now.EnteredAt.Equal(judged.EnteredAt) && now.Subject == judged.Subject {
 		return nil
 	}
@@ -274,8 +274,8 @@ func unmoved(now, judged task.Task) error {
 }
 
 // gitFacts returns what git said, and of which commit.
-func gitFacts(evidence decide.Evidence) *known {
-	git := &known{facts: map[string]decide.Fact{}, subject: evidence.Subject, landed: evidence.Landed}
+func gitFacts(evidence decide.Evidence) *earlierLook {
+	git := &earlierLook{facts: map[string]decide.Fact{}, subject: evidence.Subject, landed: evidence.Landed}
 	for key, fact := range evidence.Facts { // facts stay a map
 		if strings.HasPrefix(fact.Source, "git ") {
 			git.facts[key] = fact

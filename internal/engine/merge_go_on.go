@@ -18,37 +18,38 @@ import (
 // until the task is moved.
 func mergeLock(id string) string { return id + ".merging" }
 
-// begun is what earlier tries of a merge have left in the history.
-type begun struct {
-	git      *known   // what git said then, if one of them did its work and was cut short before the move
-	commit   string   // that was to be merged
-	results  []string // what the default branch was to get
-	landed   string   // which of them it has; the commit itself where that came there by other means
-	push     string   // whether origin was to get it
+// earlierMerge is what earlier tries of a merge have left in the history.
+type earlierMerge struct {
+	git      *earlierLook // what git said then, if one of them did its work and was cut short before the move
+	commit   string       // that was to be merged
+	results  []string     // what the default branch was to get
+	landed   string       // which of them it has; the commit itself where that came there by other means
+	push     string       // whether origin was to get it
 	strategy string
 }
 
 // mergeBegun reads the tries since the last move. If the commit has something to merge the caller looks again.
-func (e *Engine) mergeBegun(ctx context.Context, id string) (begun, error) {
+func (e *Engine) mergeBegun(ctx context.Context, id string) (earlierMerge, error) {
 	events, err := e.Record.Events(ctx, id, 0)
 	if err != nil {
-		return begun{}, err
+		return earlierMerge{}, err
 	}
 	merge := decide.Unfinished{}.In(events)
 	if len(merge.Tries) == 0 {
-		return begun{}, nil
+		return earlierMerge{}, nil
 	}
 	s, err := e.Record.Load(ctx, id)
 	if err != nil {
-		return begun{}, err
+		return earlierMerge{}, err
 	}
 	return e.triesOf(ctx, s.Task, merge)
 }
 
 // triesOf finds out what became of the tries of a merge, as far as is known without a fetch.
-func (e *Engine) triesOf(ctx context.Context, t task.Task, merge decide.Unfinished) (earlier begun, err error) {
+func (e *Engine) triesOf(ctx context.Context, t task.Task, merge decide.Unfinished) (earlier earlierMerge, err error) {
 	last := merge.Tries[0].Data
-	earlier = begun{commit: last[dataCommit], push: cmp.Or(last[dataPush], pushAlways), strategy: last[dataStrategy]}
+	earlier = earlierMerge{commit: last[dataCommit], push: cmp.Or(last[dataPush], pushAlways),
+		strategy: last[dataStrategy]}
 	for _, try := range merge.Tries {
 		if result := try.Data[dataResult]; result != "" {
 			earlier.results = append(earlier.results, result)
@@ -71,10 +72,10 @@ func (e *Engine) triesOf(ctx context.Context, t task.Task, merge decide.Unfinish
 		}
 		earlier.landed = earlier.commit
 	}
-	earlier.git = &known{facts: map[string]decide.Fact{}, subject: task.Subject{Commit: earlier.commit}}
+	earlier.git = &earlierLook{facts: map[string]decide.Fact{}, subject: task.Subject{Commit: earlier.commit}}
 	if text := last[dataGit]; text != "" {
 		if err := json.Unmarshal([]byte(text), &earlier.git.facts); err != nil {
-			return begun{}, fmt.Errorf("read what git said when the merge of task %s began: %w", t.ID, err)
+			return earlierMerge{}, fmt.Errorf("read what git said when the merge of task %s began: %w", t.ID, err)
 		}
 	}
 	return earlier, nil
@@ -131,7 +132,8 @@ func (e *Engine) GoOnMerging(ctx context.Context, id string) (told string, open 
 }
 
 // mergeGood moves a task whose work the default branch has.
-func (e *Engine) mergeGood(ctx context.Context, t task.Task, merge decide.Unfinished, earlier begun) (string, error) {
+func (e *Engine) mergeGood(ctx context.Context, t task.Task, merge decide.Unfinished, earlier earlierMerge) (
+	string, error) {
 	actor, why := merge.Actor(), merge.Tries[0].Reason
 	done := record.MergeResult{Commit: earlier.landed, How: "merged before it was cut short",
 		Squash: earlier.strategy == "squash" && earlier.landed != earlier.commit}

@@ -30,8 +30,8 @@ func (m migration) changes(t task.Task) bool {
 	return t.Workflow.Digest != m.def.Digest || m.into(t.Status) != t.Status
 }
 
-// migrated is the decision on a task, and what its new rules ask for and do that its own did not.
-func (e *Engine) migrated(ctx context.Context, m migration, s record.Snapshot, evidence decide.Evidence,
+// decideMigration is the decision on a task, and what its new rules ask for and do that its own did not.
+func (e *Engine) decideMigration(ctx context.Context, m migration, s record.Snapshot, evidence decide.Evidence,
 	actor task.Actor) (record.Change, []string, error) {
 	was, err := e.Rules.Pinned(ctx, s.Task.Workflow)
 	if err != nil {
@@ -64,7 +64,7 @@ func (e *Engine) Migrate(ctx context.Context, id, name string, status map[task.S
 		if !m.changes(s.Task) {
 			return nil, nil
 		}
-		c, news, err := e.migrated(ctx, m, s.Snapshot, s.evidence, actor)
+		c, news, err := e.decideMigration(ctx, m, s.Snapshot, s.evidence, actor)
 		changes = news
 		return &ruling{change: c, in: replay.Inputs{Ask: replay.AskMigrate, Stands: status}.By(actor)}, err
 	})
@@ -94,18 +94,9 @@ func (e *Engine) WouldMigrate(ctx context.Context, id, name string, status map[t
 		return record.Outcome{Task: s.Task}, err
 	}
 	// What the new rules want to know at an entry refuses nothing: no one has to look for it.
-	c, changes, err := e.migrated(ctx, m, s, decide.Evidence{}, actor)
+	c, changes, err := e.decideMigration(ctx, m, s, decide.Evidence{}, actor)
 	if err != nil {
 		return record.Outcome{}, err
 	}
 	return record.Outcome{Task: c.Task, Moved: true, Changes: changes}, nil
-}
-
-// projectFor is the project of a task that there is already; empty where that is gone.
-func (e *Engine) projectFor(ctx context.Context, id string) (task.Project, error) {
-	s, err := e.Record.Load(ctx, id)
-	if err != nil {
-		return task.Project{}, err
-	}
-	return e.projectOf(s.Task)
 }

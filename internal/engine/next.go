@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 
 	"orange/internal/proof/replay"
@@ -46,7 +45,7 @@ func (e *Engine) Next(ctx context.Context, id string, actor task.Actor, override
 		}
 		req := task.Request{Task: id, To: to, Actor: actor, Reason: why, Override: override}
 		if err != nil {
-			err = e.refused(ctx, req, err)
+			err = e.noteRefusal(ctx, req, err)
 			e.restoreFiles(ctx, id)
 			return record.Outcome{}, err
 		}
@@ -85,57 +84,4 @@ func (e *Engine) Redo(ctx context.Context, id string, to task.Status, actor task
 		}
 		return e.conclude(ctx, s.Task, s.Task.Seq, actor)
 	})
-}
-
-// withDocument looks at a task's whole document, and at the parts that needs names, by the workflow that they belong
-// to, on the way to a status (empty if the task does not move).
-func (e *Engine) withDocument(to task.Status, needs func(step) (*workflow.Definition, []workflow.Part)) look {
-	return func(ctx context.Context, id string) (s step, err error) {
-		if s.Snapshot, s.evidence, err = e.inspect(ctx, id, wholeDocument); err != nil {
-			return s, err
-		}
-		if s.def, err = e.rules(ctx, s.Task); err != nil {
-			return s, err
-		}
-		var parts []workflow.Part
-		s.def, parts = needs(s)
-		tree := decide.WantsTree(s.def, s.Task, to)
-		return s, e.facts(ctx, s.Snapshot, s.def, tree, parts, &s.evidence, to)
-	}
-}
-
-// noRoom is the error of a task that needs a workspace now, and cannot wait for one in a queue.
-func (e *Engine) noRoom(ctx context.Context, t task.Task) error {
-	project, err := e.Work.Project(t.Project)
-	if err != nil {
-		return err
-	}
-	holders, err := e.Record.Holders(ctx, t.Project)
-	if err != nil {
-		return err
-	}
-	return task.Notef(task.ErrPoolFull, "cannot give task %s a workspace: %s", t.ID,
-		takenBy(project, holders))
-}
-
-// present is the present workflow of a name; a person hears what is new of it.
-func (e *Engine) present(ctx context.Context, name string, of task.Project) (*workflow.Definition, error) {
-	def, news, err := e.Rules.Named(ctx, name, of)
-	for _, text := range news {
-		e.warn("", text)
-	}
-	return def, err
-}
-
-// takenBy says that a project's workspaces are all taken, and by whom.
-func takenBy(p task.Project, holders []record.Holder) string {
-	text := fmt.Sprintf("all %d workspaces of %q are taken", p.PoolSize, p.Name)
-	for i, h := range holders {
-		sep := ", "
-		if i == 0 {
-			sep = ": "
-		}
-		text += fmt.Sprintf("%s%s (%s, %s)", sep, h.Task, h.Branch, h.Status)
-	}
-	return text
 }

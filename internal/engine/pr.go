@@ -46,12 +46,12 @@ func (e *Engine) RequestPR(ctx context.Context, id string, actor task.Actor) (re
 	})
 }
 
-// requested returns the present pull request of the task; its address is empty if it has none. It asks for the one on
+// presentPR returns the present pull request of the task; its address is empty if it has none. It asks for the one on
 // record by its address. If that was closed, or merged into another branch, or none is on record, it looks at those of
 // the branch: an open one counts, and one that was merged with the exact commit. A pull request from another repository
 // is not the task's, unless it has that commit: its branch may only have the same name. aside tells of the one on
 // record where that does not count.
-func (e *Engine) requested(ctx context.Context, t task.Task) (pr record.PullRequest, aside string, err error) {
+func (e *Engine) presentPR(ctx context.Context, t task.Task) (pr record.PullRequest, aside string, err error) {
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("cannot tell whether task %s has a pull request: %w; try again, or merge here "+
@@ -103,8 +103,8 @@ func (e *Engine) defaultBranch(t task.Task) (string, error) {
 	return project.DefaultBranch, err
 }
 
-// mergedThere moves a task whose pull request is merged. It leaves the local default branch as it is.
-func (e *Engine) mergedThere(ctx context.Context, s step, req task.Request, pr record.PullRequest) (
+// moveAfterPR moves a task whose pull request is merged. It leaves the local default branch as it is.
+func (e *Engine) moveAfterPR(ctx context.Context, s step, req task.Request, pr record.PullRequest) (
 	record.Outcome, string, error) {
 	req.Reason, req.Override = pr.Ended(), false
 	git := gitFacts(s.evidence.Merged(s.def, s.Task, req.To, pr))
@@ -201,7 +201,7 @@ func (e *Engine) prEnded(ctx context.Context, id string, pr record.PullRequest, 
 	told string, err error) {
 	var was step
 	var c record.Change
-	look := func(ctx context.Context, id string) (step, error) { return e.afterPR(ctx, id, pr) }
+	look := func(ctx context.Context, id string) (step, error) { return e.lookAfterPR(ctx, id, pr) }
 	then, changed, err := e.do(ctx, id, look, func(s step) (*ruling, error) {
 		was = s
 		if !decide.PRNews(s.Task, pr) {
@@ -209,7 +209,7 @@ func (e *Engine) prEnded(ctx context.Context, id string, pr record.PullRequest, 
 		}
 		prevents := against
 		if prevents == "" {
-			if prevents, err = e.unmerged(ctx, s.Task, pr); err != nil {
+			if prevents, err = e.whyUnmerged(ctx, s.Task, pr); err != nil {
 				return nil, err
 			}
 		}
@@ -234,9 +234,9 @@ func (e *Engine) prEnded(ctx context.Context, id string, pr record.PullRequest, 
 	return told, err
 }
 
-// afterPR looks at what the move after a pull request's end asks for. While the task owes hooks, or evidence is being
-// gathered, the error is errNotNow.
-func (e *Engine) afterPR(ctx context.Context, id string, pr record.PullRequest) (step, error) {
+// lookAfterPR looks at what the move after a pull request's end asks for. While the task owes hooks, or evidence is
+// being gathered, the error is errNotNow.
+func (e *Engine) lookAfterPR(ctx context.Context, id string, pr record.PullRequest) (step, error) {
 	s, err := e.withRules(ctx, id)
 	if err != nil || !decide.PRNews(s.Task, pr) {
 		return s, err
@@ -247,15 +247,15 @@ func (e *Engine) afterPR(ctx context.Context, id string, pr record.PullRequest) 
 		}
 		s.evidence = s.evidence.Merged(s.def, s.Task, to, pr)
 	}
-	if _, pending := firstPending(s.Owed); pending || unsettled(s.evidence) {
+	if _, pending := firstPending(s.Owed); pending || isGathering(s.evidence) {
 		return s, errNotNow
 	}
 	return s, nil
 }
 
-// unmerged returns why the task's work is not merged by a merged pull request: it went elsewhere, or lacks some of the
-// branch; empty if nothing speaks against it.
-func (e *Engine) unmerged(ctx context.Context, t task.Task, pr record.PullRequest) (string, error) {
+// whyUnmerged returns why the task's work is not merged by a merged pull request: it went elsewhere, or lacks some of
+// the branch; empty if nothing speaks against it.
+func (e *Engine) whyUnmerged(ctx context.Context, t task.Task, pr record.PullRequest) (string, error) {
 	if pr.State != record.PRMerged {
 		return "", nil
 	}

@@ -38,9 +38,9 @@ func (e *Engine) project(ctx context.Context, s record.Snapshot) (record.Snapsho
 	for _, want := range projection.Files(def, s.Task, past.events) {
 		found, err := e.Folder.Projection(s.Task, want.Path)
 		if err == nil && (!found.There || string(found.Text) != string(want.Text)) {
-			if found.There && !past.had(s.Task, want.Path, found.Text) {
+			if found.There && !past.showed(s.Task, want.Path, found.Text) {
 				told = true
-				err = e.tampered(ctx, s.Task, past.events, want.Path, found)
+				err = e.keepTampered(ctx, s.Task, past.events, want.Path, found)
 			}
 			if err == nil {
 				err = e.Folder.Project(s.Task, want.Path, want.Text)
@@ -66,7 +66,8 @@ type pastMoves struct {
 
 // pastOf reads a history, and finds the workflows that the task had before its present one: their projections are
 // old, and not edits.
-func pastOf(ctx context.Context, rules Rules, def *workflow.Definition, t task.Task, lines []string) (pastMoves, error) {
+func pastOf(ctx context.Context, rules Rules, def *workflow.Definition, t task.Task, lines []string) (
+	pastMoves, error) {
 	events, err := history.ReadHistory([]byte(strings.Join(lines, "\n") + "\n"))
 	if err != nil {
 		return pastMoves{}, fmt.Errorf("tell what the projections of task %s show: %w", t.ID, err)
@@ -88,8 +89,8 @@ func pastOf(ctx context.Context, rules Rules, def *workflow.Definition, t task.T
 	return h, nil
 }
 
-// had reports whether a file ever showed a text.
-func (h pastMoves) had(t task.Task, file string, text []byte) bool {
+// showed reports whether a file ever showed a text.
+func (h pastMoves) showed(t task.Task, file string, text []byte) bool {
 	return slices.ContainsFunc(h.books, func(def *workflow.Definition) bool {
 		return projection.Shown(def, t, h.events, file, text)
 	})
@@ -99,8 +100,8 @@ func (h pastMoves) had(t task.Task, file string, text []byte) bool {
 // content.
 const dataMark = "mark"
 
-// tampered keeps an edited projection, and reports it: once for each edit, however often this step is cut short.
-func (e *Engine) tampered(ctx context.Context, t task.Task, events []history.Event, file string,
+// keepTampered keeps an edited projection, and reports it: once for each edit, however often this step is cut short.
+func (e *Engine) keepTampered(ctx context.Context, t task.Task, events []history.Event, file string,
 	found record.ProjectionFile) error {
 	sum := sha256.Sum256(found.Text)
 	digest := hex.EncodeToString(sum[:])
@@ -140,19 +141,6 @@ func lastRestored(events []history.Event, file string) int {
 	return -1
 }
 
-// warn passes on to the caller of this process what a person should know.
-func (e *Engine) warn(id, text string) {
-	e.Log.Warn(text, "component", "engine", "task", id)
-	if e.Warn != nil {
-		e.Warn(text)
-	}
-}
-
-// logFailure writes into the log what could not be done for a task; the act that it belongs to goes on.
-func (e *Engine) logFailure(what, id string, err error) {
-	e.Log.Warn(what, "component", "engine", "task", id, "error", err.Error())
-}
-
 // Projects reports whether a workflow projects any file.
 func (e *Engine) Projects(ctx context.Context, ref task.WorkflowRef) (bool, error) {
 	def, err := e.Rules.Pinned(ctx, ref)
@@ -179,7 +167,7 @@ func (e *Engine) Differ(ctx context.Context, t task.Task, lines []string) ([]str
 		case !found.There:
 			out = append(out, want.Path+" is missing")
 		case string(found.Text) == string(want.Text):
-		case past.had(t, want.Path, found.Text):
+		case past.showed(t, want.Path, found.Text):
 			out = append(out, want.Path+" shows an earlier point of the history")
 		default:
 			out = append(out, want.Path+" holds what the record never said: someone changed it")

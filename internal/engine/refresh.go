@@ -15,7 +15,7 @@ import (
 
 // Sync takes over what people changed in the task's files, and makes them equal to the record.
 func (e *Engine) Sync(ctx context.Context, id string) error {
-	_, _, mirrors, err := e.refreshed(ctx, id, headerAlone, true)
+	_, _, mirrors, err := e.refreshWith(ctx, id, headerAlone, true)
 	return errors.Join(err, mirrors)
 }
 
@@ -46,11 +46,11 @@ const maxHeaders = 10
 // for a gate. Of history.jsonl it compares the length and the last line.
 func (e *Engine) refresh(ctx context.Context, id string,
 	wanted depth) (s record.Snapshot, evidence decide.Evidence, mirrors, err error) {
-	return e.refreshed(ctx, id, wanted, false)
+	return e.refreshWith(ctx, id, wanted, false)
 }
 
-// refreshed is refresh, or compares all of history.jsonl with the record.
-func (e *Engine) refreshed(ctx context.Context, id string, wanted depth,
+// refreshWith is refresh, or compares all of history.jsonl with the record.
+func (e *Engine) refreshWith(ctx context.Context, id string, wanted depth,
 	compare bool) (s record.Snapshot, evidence decide.Evidence, mirrors, err error) {
 	release, err := e.Folder.Lock(ctx, FilesLock(id))
 	if err != nil {
@@ -187,7 +187,7 @@ func (e *Engine) adoptReplaced(ctx context.Context, s record.Snapshot) ([]histor
 func (e *Engine) reconcile(ctx context.Context, s record.Snapshot, d *document.Document, events []history.Event) (
 	record.Snapshot, error) {
 	_, changed, err := e.do(ctx, s.Task.ID, e.startingFrom(step{Snapshot: s}), func(s step) (*ruling, error) {
-		c, due, err := e.reconciled(ctx, s.Snapshot, d, events)
+		c, due, err := e.headerChange(ctx, s.Snapshot, d, events)
 		if err != nil || !due {
 			return nil, err
 		}
@@ -199,8 +199,8 @@ func (e *Engine) reconcile(ctx context.Context, s record.Snapshot, d *document.D
 	return e.Record.Load(ctx, s.Task.ID)
 }
 
-// reconciled is the change that follows from the frontmatter, if one is due.
-func (e *Engine) reconciled(ctx context.Context, s record.Snapshot, d *document.Document, events []history.Event) (
+// headerChange is the change that follows from the frontmatter, if one is due.
+func (e *Engine) headerChange(ctx context.Context, s record.Snapshot, d *document.Document, events []history.Event) (
 	c record.Change, due bool, err error) {
 	t := s.Task
 	all := append([]history.Event(nil), events...)

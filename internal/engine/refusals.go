@@ -14,8 +14,9 @@ import (
 	"orange/internal/rules/workflow"
 )
 
-// refused logs the refusal of a request, and counts it where an agent has asked. Other errors it returns as they are.
-func (e *Engine) refused(ctx context.Context, req task.Request, err error) error {
+// noteRefusal logs the refusal of a request, and counts it where an agent has asked. Other errors it returns as they
+// are.
+func (e *Engine) noteRefusal(ctx context.Context, req task.Request, err error) error {
 	no, is := errors.AsType[*rejection.Rejection](err)
 	if !is {
 		return err
@@ -46,7 +47,7 @@ func (e *Engine) countRefusal(ctx context.Context, id string, no *rejection.Reje
 		return no, err
 	}
 	now := before
-	t, c, due, err := e.enough(ctx, id, tooOften(before, no.Reason(), &now))
+	t, c, due, err := e.judgeLimit(ctx, id, refusalLimit(before, no.Reason(), &now))
 	switch {
 	case errors.Is(err, errNotNow):
 		t.Status, due = now.Status, false
@@ -74,8 +75,8 @@ func (e *Engine) countRefusal(ctx context.Context, id string, no *rejection.Reje
 	return &answer, nil
 }
 
-// looked begins the count of a task's refusals again: a person has looked at them, or has answered the agent.
-func (e *Engine) looked(ctx context.Context, id string, actor task.Actor) error {
+// resetRefusals begins the count of a task's refusals again: a person has looked at them, or has answered the agent.
+func (e *Engine) resetRefusals(ctx context.Context, id string, actor task.Actor) error {
 	if actor.Role != task.RoleHuman || actor.Rule || actor.Via != "" {
 		return nil
 	}
@@ -87,9 +88,9 @@ func (e *Engine) looked(ctx context.Context, id string, actor task.Actor) error 
 	return e.Record.NoteRefusals(ctx, id, record.Refusals{})
 }
 
-// tooOften is the limit of an agent's refusals, as its workflow sets it, with one more refusal than before. now gets
-// all of them.
-func tooOften(before record.Refusals, reason string, now *record.Refusals) limits {
+// refusalLimit is the limit of an agent's refusals, as its workflow sets it, with one more refusal than before. now
+// gets all of them.
+func refusalLimit(before record.Refusals, reason string, now *record.Refusals) limits {
 	return limits{name: "refusals",
 		judge: func(def *workflow.Definition, t task.Task, at time.Time) (record.Change, bool, error) {
 			*now = before.Again(t, reason, at)

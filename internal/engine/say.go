@@ -90,7 +90,7 @@ func (w *message) deliver(ctx context.Context) (string, error) {
 	again := time.NewTicker(sayAgain)
 	defer again.Stop()
 	for told := false; ; told = true {
-		if handed, err := w.handed(ctx); err != nil || handed {
+		if handed, err := w.handOver(ctx); err != nil || handed {
 			return history.HowWait, err
 		}
 		err := w.attempt(ctx, agent)
@@ -111,8 +111,8 @@ func (w *message) deliver(ctx context.Context) (string, error) {
 	}
 }
 
-// handed reports whether a command waits for the role that will read the text before it ends.
-func (w *message) handed(ctx context.Context) (bool, error) {
+// handOver reports whether a command waits for the role that will read the text before it ends.
+func (w *message) handOver(ctx context.Context) (bool, error) {
 	waits, err := w.Agents.Waits(ctx, w.task, w.role)
 	if err != nil || !waits {
 		return false, err
@@ -141,7 +141,7 @@ func (w *message) note(ctx context.Context, how string) error {
 	if w.recorded = err == nil; err != nil {
 		return err
 	}
-	return w.looked(ctx, w.task.ID, w.actor)
+	return w.resetRefusals(ctx, w.task.ID, w.actor)
 }
 
 // attempt types the text if that is safe now. It holds the lock of the task's hooks for each look alone, because one of
@@ -170,19 +170,19 @@ func (w *message) explain(err error) error {
 	case w.recorded:
 		return fmt.Errorf("the text is recorded and did not reach the %s: %w; look at it: %s", w.role, err, attach)
 	case is && unsafe.Reason == tmux.DialogOpen:
-		return w.refused("a dialog that waits for an answer, which Enter would give",
+		return w.noteRefusal("a dialog that waits for an answer, which Enter would give",
 			"answer it there: "+attach)
 	case is:
-		return w.refused(string(unsafe.Reason),
+		return w.noteRefusal(string(unsafe.Reason),
 			"say it again later, or there: "+attach)
 	case errors.Is(err, task.ErrNotFound), errors.Is(err, tmux.ErrEnded):
-		return w.refused("no "+w.role+" that lives",
+		return w.noteRefusal("no "+w.role+" that lives",
 			"start it: orange task respawn "+w.task.ID+"; or name another agent: --role")
 	}
 	return err
 }
 
-func (w *message) refused(found, want string) error {
+func (w *message) noteRefusal(found, want string) error {
 	return &rejection.Rejection{
 		Code: rejection.SayRefused, Task: w.task.ID,
 		Message: fmt.Sprintf("cannot say it to the %s of task %s", w.role, w.task.ID),

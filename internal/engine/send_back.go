@@ -66,7 +66,7 @@ func (s *sendingBack) look(ctx context.Context, id string) (step, error) {
 	if still, _ := s.back.Target(now.def, now.Task); still != to {
 		return now, errAgain // what was read is about another move
 	}
-	if _, pending := firstPending(now.Owed); pending || unsettled(now.evidence) || now.Task.Displaced() {
+	if _, pending := firstPending(now.Owed); pending || isGathering(now.evidence) || now.Task.Displaced() {
 		return now, errNotNow
 	}
 	return now, nil
@@ -99,7 +99,7 @@ func (s *sendingBack) attempt(ctx context.Context) (told string, err error) {
 
 // decide is what follows from the setback. A task that has moved since it was judged is left alone.
 func (s *sendingBack) decide(ctx context.Context, now step) (c record.Change, due bool, err error) {
-	if s.judged != nil && unmoved(now.Task, *s.judged) != nil {
+	if s.judged != nil && refuseIfMoved(now.Task, *s.judged) != nil {
 		return c, false, nil
 	}
 	events, err := s.Record.Events(ctx, s.id, 0)
@@ -123,8 +123,8 @@ func (s *sendingBack) write(c record.Change) error {
 	return nil
 }
 
-// unsettled reports whether evidence is still being gathered.
-func unsettled(evidence decide.Evidence) bool {
+// isGathering reports whether evidence is still being gathered.
+func isGathering(evidence decide.Evidence) bool {
 	for _, fact := range evidence.Facts { // in any order
 		if fact.Pending {
 			return true

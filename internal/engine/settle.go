@@ -13,7 +13,6 @@ import (
 	"orange/internal/rules/decide"
 	"orange/internal/rules/history"
 	"orange/internal/rules/record"
-	"orange/internal/rules/rejection"
 	"orange/internal/rules/task"
 )
 
@@ -28,7 +27,7 @@ func (e *Engine) Settle(ctx context.Context, id string) error {
 	s, err := e.onRecord(ctx, id)
 	var mirrors error // hooks run even if a mirror cannot be written
 	for synced := false; err == nil; synced = true {
-		hook, found := due(s.Owed, e.Now())
+		hook, found := dueHook(s.Owed, e.Now())
 		if !found && synced {
 			break
 		}
@@ -39,7 +38,7 @@ func (e *Engine) Settle(ctx context.Context, id string) error {
 			}
 		}
 		// the next hook finds what a person has written into the header meanwhile
-		if s.Snapshot, _, mirrors, err = e.refreshed(ctx, id, headerAlone, true); gave && err == nil {
+		if s.Snapshot, _, mirrors, err = e.refreshWith(ctx, id, headerAlone, true); gave && err == nil {
 			e.startNext(ctx, s.Task)
 		}
 	}
@@ -55,8 +54,8 @@ func (e *Engine) Settle(ctx context.Context, id string) error {
 // hooksLock is the name of the lock for performing a task's hooks.
 func hooksLock(id string) string { return id + ".hooks" }
 
-// due is the first owed hook that may be tried now.
-func due(owed []task.OwedHook, now time.Time) (task.OwedHook, bool) {
+// dueHook is the first owed hook that may be tried now.
+func dueHook(owed []task.OwedHook, now time.Time) (task.OwedHook, bool) {
 	var failed []task.OwedHook
 	for _, h := range owed {
 		switch {
@@ -84,7 +83,7 @@ func (e *Engine) perform(ctx context.Context, s step, hook task.OwedHook) (then 
 	}
 	e.Log.Info("hook begins", "component", "hook", "task", id, "hook", hook.ID, "action", hook.Action,
 		"attempt", hook.Attempts+1)
-	s = s.attempted(hook.ID)
+	s = s.withAttempt(hook.ID)
 	s, failed := e.roomAgain(ctx, s, hook)
 	var job record.Job
 	var seat *record.Seat
@@ -100,7 +99,7 @@ func (e *Engine) perform(ctx context.Context, s step, hook task.OwedHook) (then 
 		effect, failed = e.Perform(ctx, job)
 	}
 	e.Log.Info("hook ends", "component", "hook", "task", id, "hook", hook.ID, "action", hook.Action, "said",
-		effect.Said, "error", text(failed))
+		effect.Said, "error", errorText(failed))
 	then, err = e.settle(ctx, s, hook, effect, seat, failed)
 	return then, failed != nil && effect.Lease == record.LeaseFree, err
 }
@@ -137,7 +136,7 @@ func (e *Engine) waitAgain(ctx context.Context, id string, hook int64) error {
 		if tryAgain = !s.Task.Live || slices.ContainsFunc(s.Owed, runsCommand); tryAgain {
 			return nil, nil
 		}
-		r := queued(s, s.Task.Status, task.Actor{Rule: true}, e.Now())
+		r := queueRuling(s, s.Task.Status, task.Actor{Rule: true}, e.Now())
 		r.overtaken = "it waits in line for a workspace"
 		return r, nil
 	})
@@ -152,14 +151,6 @@ func (e *Engine) waitAgain(ctx context.Context, id string, hook int64) error {
 
 func runsCommand(h task.OwedHook) bool { return h.Action == action.RunCommand }
 
-// startNext starts the task of the project that has waited longest for a workspace. That it cannot be started is noted
-// with that task, and is no failure of this one.
-func (e *Engine) startNext(ctx context.Context, t task.Task) {
-	if _, err := e.StartNext(ctx, t.Project); err != nil {
-		e.warn(t.ID, fmt.Sprintf("the next task of project %q could not be started: %v", t.Project, err))
-	}
-}
-
 // errOvertaken reports that a later step has dropped a hook which was about to be performed.
 var errOvertaken = errors.New("a later step has dropped the hook")
 
@@ -167,7 +158,7 @@ func isOwed(owed []task.OwedHook, id int64) bool {
 	return slices.ContainsFunc(owed, func(h task.OwedHook) bool { return h.ID == id })
 }
 
-func text(err error) string {
+func errorText(err error) string {
 	if err == nil {
 		return ""
 	}
@@ -213,7 +204,7 @@ func (e *Engine) settle(ctx context.Context, s step, hook task.OwedHook, effect 
 			return other.ID != hook.ID && other.Event == hook.Event // the last one waits for the disk for all of them
 		})
 		if failure == nil && owed { // else the present status has no new subject
-			if err := e.about(ctx, &c, s.Snapshot, hook, effect, start); err != nil {
+			if err := e.addSubject(ctx, &c, s.Snapshot, hook, effect, start); err != nil {
 				return nil, err
 			}
 		}
@@ -362,7 +353,7 @@ func (e *Engine) resume(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	if _, found := due(s.Owed, e.Now()); !found {
+	if _, found := dueHook(s.Owed, e.Now()); !found {
 		return nil // all hooks wait for one whose retry is not due yet
 	}
 	release, idle, err := e.Folder.TryLock(hooksLock(id))
@@ -430,41 +421,4 @@ func (e *Engine) dueAgain(ctx context.Context, id string,
 		return &ruling{change: c, in: replay.Inputs{Ask: replay.AskRetry}.By(actor)}, err
 	})
 	return s.Task, owed, err
-}
-
-// StartNext starts the task of a project that has waited longest for a workspace. No such task is no error.
-func (e *Engine) StartNext(ctx context.Context, project string) (started string, err error) {
-	queued, err := e.Record.List(ctx, record.Filter{Project: project, Queued: true})
-	if err != nil {
-		return "", err
-	}
-	var all error
-	for _, t := range queued {
-		s, err := e.Record.Load(ctx, t.ID)
-		if err != nil && !errors.Is(err, task.ErrNotFound) {
-			all = errors.Join(all, fmt.Errorf("start task %s: %w", t.ID, err))
-		}
-		if err != nil || s.Task.QueuedFor != t.QueuedFor {
-			continue // another process was first, or the task is gone
-		}
-		out, next, err := record.Outcome{}, false, error(nil)
-		if s.Task.Displaced() {
-			out, next, err = e.goOn(ctx, t.ID)
-		} else {
-			out, err = e.Request(ctx, task.Request{Task: t.ID, To: t.QueuedFor, Queued: true,
-				Actor: task.Actor{Rule: true}, Reason: "a workspace became free"})
-		}
-		var refused *rejection.Rejection
-		switch {
-		case next && err == nil, errors.As(err, &refused):
-			continue // its turn, but not its time: the next one may go
-		case err != nil:
-			all = errors.Join(all, fmt.Errorf("start task %s: %w", t.ID, err))
-			continue // the others need not wait for it
-		case out.Queued:
-			return "", all
-		}
-		return t.ID, all
-	}
-	return "", all
 }

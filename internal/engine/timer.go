@@ -21,7 +21,7 @@ import (
 // Timeouts sets the hooks of the move going and does not wait for them.
 func (e *Engine) Timeouts(ctx context.Context, id string) (next time.Time, told string, err error) {
 	var own task.Timeouts
-	t, c, due, err := e.enough(ctx, id, e.late(&own))
+	t, c, due, err := e.judgeLimit(ctx, id, e.timeLimit(&own))
 	switch {
 	case isDeleted(err):
 		return next, "", nil
@@ -43,15 +43,6 @@ func (e *Engine) Timeouts(ctx context.Context, id string) (next time.Time, told 
 // evidencePause is the time between two looks at evidence that is being gathered, such as the result of a check.
 const evidencePause = time.Second
 
-// timeoutsOf are those that a task's project sets. A project that is not registered sets none.
-func (e *Engine) timeoutsOf(t task.Task) (task.Timeouts, error) {
-	project, err := e.projectOf(t)
-	if err != nil {
-		return nil, err
-	}
-	return project.ReadTimeouts()
-}
-
 // limits are what a task has had enough of, such as its time: what follows, and from which inputs.
 type limits struct {
 	judge  func(def *workflow.Definition, t task.Task, now time.Time) (c record.Change, due bool, err error)
@@ -59,9 +50,10 @@ type limits struct {
 	name   string // for people
 }
 
-// enough commits what follows where a task has had enough of something: an event, and perhaps a move. While evidence
-// for the move is being gathered the error is errNotNow.
-func (e *Engine) enough(ctx context.Context, id string, l limits) (t task.Task, c record.Change, due bool, err error) {
+// judgeLimit commits what follows where a task has had enough of something: an event, and perhaps a move. While
+// evidence for the move is being gathered the error is errNotNow.
+func (e *Engine) judgeLimit(ctx context.Context, id string, l limits) (
+	t task.Task, c record.Change, due bool, err error) {
 	var to task.Status
 	s, _, err := e.do(ctx, id, e.withRules, func(s step) (*ruling, error) {
 		if c, due, err = l.judge(s.def, s.Task, e.Now()); err != nil || !due {
@@ -90,7 +82,7 @@ func (e *Engine) escalate(ctx context.Context, id string, to task.Status, l limi
 		return t, c, err
 	}
 	s, _, err := e.do(ctx, id, e.lookFor(r), func(s step) (*ruling, error) {
-		if s.Task.Displaced() || unsettled(s.evidence) { // its workspace comes first
+		if s.Task.Displaced() || isGathering(s.evidence) { // its workspace comes first
 			return nil, errNotNow
 		}
 		now := e.Now()
@@ -117,9 +109,9 @@ func ruleTo(id string, to task.Status) *request {
 	return &request{Request: task.Request{Task: id, To: to, Actor: task.Actor{Rule: true}}, waited: true}
 }
 
-// late is the limit of a task's time in its status, as its project or its workflow sets it. own gets what the project
-// sets.
-func (e *Engine) late(own *task.Timeouts) limits {
+// timeLimit is the limit of a task's time in its status, as its project or its workflow sets it. own gets what the
+// project sets.
+func (e *Engine) timeLimit(own *task.Timeouts) limits {
 	return limits{name: "timeout",
 		judge: func(def *workflow.Definition, t task.Task, now time.Time) (c record.Change, due bool, err error) {
 			if *own, err = e.timeoutsOf(t); err == nil {

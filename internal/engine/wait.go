@@ -35,13 +35,13 @@ func (e *Engine) Wait(ctx context.Context, id string, actor task.Actor, self tas
 	// Remove the note even if the wait or the noting was cancelled: it may be on record all the same.
 	err = errors.Join(err, e.Record.Unwait(context.WithoutCancel(ctx), id, role, self))
 	if err == nil { // who saw the note relies on it that what was said until now is heard
-		waited.Said, err = e.said(ctx, id, role, s.Task.Seq)
+		waited.Said, err = e.saidTo(ctx, id, role, s.Task.Seq)
 	}
 	return waited, err
 }
 
-// said is what a person has said to a role since an event of its task, and who it was.
-func (e *Engine) said(ctx context.Context, id, role string, after int) ([]record.Said, error) {
+// saidTo is what a person has said to a role since an event of its task, and who it was.
+func (e *Engine) saidTo(ctx context.Context, id, role string, after int) ([]record.Said, error) {
 	events, err := e.Record.Events(ctx, id, after)
 	var out []record.Said
 	for _, event := range history.SaidTo(events, role) {
@@ -79,7 +79,7 @@ func (e *Engine) wait(ctx context.Context, id, role string, after int, timeout t
 				}
 			}
 			if waited.Task.Seq > after {
-				if said, err := e.said(ctx, id, role, after); err != nil || len(said) > 0 {
+				if said, err := e.saidTo(ctx, id, role, after); err != nil || len(said) > 0 {
 					return waited, err
 				}
 			}

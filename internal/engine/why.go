@@ -42,7 +42,7 @@ func (e *Engine) Why(ctx context.Context, id string,
 			return out, fmt.Errorf("look at the evidence of task %s: %w", id, err)
 		}
 	}
-	out.Ways, out.Seen = decide.Why(def, s.Task, evidence), seen(evidence)
+	out.Ways, out.Seen = decide.Why(def, s.Task, evidence), textsSeen(evidence)
 	out = out.WithRedo(def, events)
 	w, err := e.waitingFor(ctx, s.Task, true)
 	if err != nil {
@@ -64,22 +64,6 @@ func lostRequests(events []history.Event) []rejection.Detail {
 		}
 		out = append(out, rejection.Detail{Condition: fmt.Sprintf("the request %q", lost.Key), Found: found,
 			Want: "see whether it is still wanted, and make it again: --key " + lost.Key})
-	}
-	return out
-}
-
-// seen are the texts of evidence: the document's, and those of the files and checks that gates look at. What git says
-// is no text: uncommitted work changes with every file that an agent touches.
-func seen(evidence decide.Evidence) []task.Evidence {
-	body := evidence.Trouble
-	if evidence.Document != nil {
-		body = evidence.Document.Body
-	}
-	out := []task.Evidence{{Source: "the document", Digest: document.Digest(body)}}
-	for _, key := range slices.Sorted(maps.Keys(evidence.Facts)) {
-		if fact := evidence.Facts[key]; !strings.HasPrefix(fact.Source, "git ") {
-			out = append(out, task.Evidence{Source: fact.Source, Digest: fact.Digest})
-		}
 	}
 	return out
 }
@@ -115,4 +99,20 @@ func (e *Engine) awaits(ctx context.Context, def *workflow.Definition, s record.
 		})
 	}
 	return waits, err
+}
+
+// textsSeen are the texts of evidence: the document's, and those of the files and checks that gates look at. What git
+// says is no text: uncommitted work changes with every file that an agent touches.
+func textsSeen(evidence decide.Evidence) []task.Evidence {
+	body := evidence.Trouble
+	if evidence.Document != nil {
+		body = evidence.Document.Body
+	}
+	out := []task.Evidence{{Source: "the document", Digest: document.Digest(body)}}
+	for _, key := range slices.Sorted(maps.Keys(evidence.Facts)) {
+		if fact := evidence.Facts[key]; !strings.HasPrefix(fact.Source, "git ") {
+			out = append(out, task.Evidence{Source: fact.Source, Digest: fact.Digest})
+		}
+	}
+	return out
 }

@@ -107,7 +107,7 @@ func (v *view) ask(ctx context.Context, w *wanted, s Workspace, start, last bool
 	if err != nil {
 		return err
 	}
-	have, err := v.kept(ctx, v.root, v.task.ID, w.check.Name)
+	have, err := v.lastResult(ctx, v.root, v.task.ID, w.check.Name)
 	if err != nil {
 		return err
 	}

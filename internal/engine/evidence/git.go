@@ -29,12 +29,12 @@ func (v *view) workspaceOn(ctx context.Context, branch string) (s Workspace, fou
 		}
 		v.workspace = &s
 	}
-	found, want = misplaced(*v.workspace, v.task, branch)
+	found, want = whyMisplaced(*v.workspace, v.task, branch)
 	return *v.workspace, found, want, nil
 }
 
-// misplaced reports why what is in a workspace tells nothing of the task's branch; empty when it does.
-func misplaced(s Workspace, t task.Task, branch string) (found, want string) {
+// whyMisplaced reports why what is in a workspace tells nothing of the task's branch; empty when it does.
+func whyMisplaced(s Workspace, t task.Task, branch string) (found, want string) {
 	switch {
 	case !s.There:
 		return fmt.Sprintf("its workspace %q is not there", t.Workspace),
@@ -59,7 +59,7 @@ func (v *view) seeGit(ctx context.Context, p workflow.Part) (decide.Fact, error)
 	switch p.Git {
 	case workflow.GitCommitted, workflow.GitUnmoved, workflow.GitMoved, workflow.GitAsReviewed, workflow.GitUntouched,
 		workflow.GitProtected:
-		return told(&fact, v.seeSubject(ctx, &fact, p))
+		return factOrTrouble(&fact, v.seeSubject(ctx, &fact, p))
 	}
 	s, found, want, err := v.workspaceOn(ctx, v.task.Branch)
 	if err != nil || found != "" {
@@ -84,11 +84,11 @@ func (v *view) seeGit(ctx context.Context, p workflow.Part) (decide.Fact, error)
 	default:
 		return fact, fmt.Errorf("git knows no %q", p.Git)
 	}
-	return told(&fact, err)
+	return factOrTrouble(&fact, err)
 }
 
-// told is a fact with all that follows from what was found. One of which nothing was seen has no text.
-func told(fact *decide.Fact, err error) (decide.Fact, error) {
+// factOrTrouble is a fact with all that follows from what was found. One of which nothing was seen has no text.
+func factOrTrouble(fact *decide.Fact, err error) (decide.Fact, error) {
 	fact.Holds = fact.Found == ""
 	if fact.Text != "" {
 		fact.Text = document.Normalise(fact.Text)
@@ -115,7 +115,7 @@ func (v *view) seePlanned(ctx context.Context, fact *decide.Fact, s Workspace, p
 	slices.Sort(changed)
 	changed = slices.Compact(changed)
 	fact.Text = "HEAD " + s.Head + "\n" + strings.Join(changed, "\n") + "\n"
-	planned, found := v.planned(plan)
+	planned, found := v.plannedPaths(plan)
 	if found != "" {
 		fact.Where, fact.Found, fact.Want = plan, found, `write `+plan+` with {"files": [{"path": "..."}]}`
 		return nil
@@ -128,8 +128,8 @@ func (v *view) seePlanned(ctx context.Context, fact *decide.Fact, s Workspace, p
 	return nil
 }
 
-// planned reads the paths that a plan file names.
-func (v *view) planned(plan string) (paths map[string]bool, found string) {
+// plannedPaths reads the paths that a plan file names.
+func (v *view) plannedPaths(plan string) (paths map[string]bool, found string) {
 	c := v.bytesOf(plan)
 	if c.trouble != "" {
 		return nil, c.trouble

@@ -65,9 +65,9 @@ func (l *Looker) running(root *os.Root, id, check string) (since string, runs bo
 	return at.Local().Format(time.TimeOnly), true, nil
 }
 
-// kept reads the last result of a check. A file that is none, or not the one that was noted, does not count, and
+// lastResult reads the last result of a check. A file that is none, or not the one that was noted, does not count, and
 // is replaced by the next.
-func (l *Looker) kept(ctx context.Context, root *os.Root, id, check string) (kept, error) {
+func (l *Looker) lastResult(ctx context.Context, root *os.Root, id, check string) (kept, error) {
 	var k kept
 	c := read(root, resultFile(check))
 	if c.trouble != "" || json.Unmarshal(c.text, &k.result) != nil {
@@ -101,7 +101,7 @@ func (l *Looker) Checks(ctx context.Context, t task.Task, def *workflow.Definiti
 		if state.Running, _, err = l.running(root, t.ID, check.Name); err != nil {
 			return nil, err
 		}
-		have, err := l.kept(ctx, root, t.ID, check.Name)
+		have, err := l.lastResult(ctx, root, t.ID, check.Name)
 		if err != nil {
 			return nil, err
 		}
@@ -143,11 +143,11 @@ func (l *Looker) RunCheck(ctx context.Context, t task.Task, def *workflow.Defini
 			return task.CheckResult{}, err
 		}
 	}
-	before, err := l.placed(ctx, t, name)
+	before, err := l.workspaceFor(ctx, t, name)
 	if err != nil {
 		return task.CheckResult{}, err
 	}
-	have, err := l.kept(ctx, root, t.ID, name)
+	have, err := l.lastResult(ctx, root, t.ID, name)
 	if err != nil || !again && have.countsFor(check, before.Head) {
 		return have.result, err
 	}
@@ -175,8 +175,8 @@ func (l *Looker) RunCheck(ctx context.Context, t task.Task, def *workflow.Defini
 	return r, l.keep(ctx, root, t.ID, r)
 }
 
-// placed is where the workspace is, or an error when a check there would tell nothing of the task.
-func (l *Looker) placed(ctx context.Context, t task.Task, check string) (Workspace, error) {
+// workspaceFor is where the workspace is, or an error when a check there would tell nothing of the task.
+func (l *Looker) workspaceFor(ctx context.Context, t task.Task, check string) (Workspace, error) {
 	if t.Workspace == "" {
 		return Workspace{}, task.Notef(task.ErrUsage,
 			"cannot run check %q: the task has no workspace; get it one: orange task respawn %s", check, t.ID)
@@ -185,7 +185,7 @@ func (l *Looker) placed(ctx context.Context, t task.Task, check string) (Workspa
 	if err != nil {
 		return s, err
 	}
-	if found, want := misplaced(s, t, t.Branch); found != "" {
+	if found, want := whyMisplaced(s, t, t.Branch); found != "" {
 		return s, fmt.Errorf("cannot run check %q: %s; %s", check, found, want)
 	}
 	return s, nil

@@ -23,14 +23,14 @@ func (v *view) seeSubject(ctx context.Context, fact *decide.Fact, p workflow.Par
 			unreadable(fact, tip)
 			return nil
 		}
-		fact.Where = fmt.Sprintf("branch %s at %.12s", v.followed(tip), tip.Commit)
+		fact.Where = fmt.Sprintf("branch %s at %.12s", v.branchOf(tip), tip.Commit)
 		if p.Git == workflow.GitMoved {
 			v.seeMoved(fact, tip)
 			return nil
 		}
 		return v.seeAsReviewed(ctx, fact, tip)
 	}
-	s, found, want, err := v.workspaceOn(ctx, v.followed(tip))
+	s, found, want, err := v.workspaceOn(ctx, v.branchOf(tip))
 	if err != nil || found != "" {
 		fact.Found, fact.Want = found, want
 		return err
@@ -59,8 +59,8 @@ func (v *view) theTip(ctx context.Context) task.Subject {
 	return *v.tip
 }
 
-// followed is the branch of the tip: the task's, or the name that it was given in the workspace.
-func (v *view) followed(tip task.Subject) string {
+// branchOf is the branch of the tip: the task's, or the name that it was given in the workspace.
+func (v *view) branchOf(tip task.Subject) string {
 	if tip.Branch != "" {
 		return tip.Branch
 	}
@@ -86,26 +86,27 @@ func (v *view) seeCommitted(fact *decide.Fact, s Workspace, fresh []string) {
 	}
 	fact.Found, fact.Want = s.differs(dirt, "commit them, or take them back: "+s.takeBack())
 	if len(fresh) > 0 {
-		fact.Found = joined(fact.Found, "new files that no commit has: "+named(fresh))
-		fact.Want = joined(fact.Want, "the new ones: commit them (git add "+typed(fresh)+"), or have git ignore them "+
+		fact.Found = joinTexts(fact.Found, "new files that no commit has: "+names(fresh))
+		fact.Want = joinTexts(fact.Want, "the new ones: commit them (git add "+typeable(fresh)+
+			"), or have git ignore them "+
 			"in a .gitignore that you commit, or delete them")
 	}
 	if len(s.Unpushed) > 0 {
-		fact.Found = joined(fact.Found, "submodules at commits that their remotes do not have: "+named(s.Unpushed))
-		fact.Want = joined(fact.Want, "push those there, so that others can check out what is merged: git -C "+
-			typed(s.Unpushed[:1])+" push")
+		fact.Found = joinTexts(fact.Found, "submodules at commits that their remotes do not have: "+names(s.Unpushed))
+		fact.Want = joinTexts(fact.Want, "push those there, so that others can check out what is merged: git -C "+
+			typeable(s.Unpushed[:1])+" push")
 	}
 }
 
-func joined(first, second string) string {
+func joinTexts(first, second string) string {
 	if first == "" {
 		return second
 	}
 	return first + "; " + second
 }
 
-// named names the first ten of many files.
-func named(files []string) string { return printable.Names(files, mostNew) }
+// names names the first ten of many files.
+func names(files []string) string { return printable.Names(files, mostNew) }
 
 const mostNew = 10
 
@@ -126,7 +127,7 @@ func (v *view) seeUnmoved(ctx context.Context, fact *decide.Fact, s Workspace, t
 		return v.seeUnchanged(ctx, fact, s)
 	}
 	if v.whole { // the same commit says nothing of new files
-		unnoted(fact, noted, "what lay in the worktree when its judge began")
+		failUnnoted(fact, noted, "what lay in the worktree when its judge began")
 		return nil
 	}
 	fact.Text = "HEAD " + s.Head + "\nunmoved\n"
@@ -135,12 +136,12 @@ func (v *view) seeUnmoved(ctx context.Context, fact *decide.Fact, s Workspace, t
 		unreadable(fact, tip)
 		return nil
 	case noted.Commit == "":
-		unnoted(fact, noted, "which commit the work was handed in at")
+		failUnnoted(fact, noted, "which commit the work was handed in at")
 		return nil
 	case tip.Commit == noted.Commit:
 		v.seeUndisturbed(fact, s)
 		if len(s.New) > 0 { // a judge's own run of the tests may leave some; they are no part of what is merged
-			fact.Text += "new since: " + named(s.New) + "\n"
+			fact.Text += "new since: " + names(s.New) + "\n"
 		}
 		return nil
 	}
@@ -202,9 +203,9 @@ func (l *Looker) loose(ctx context.Context, t task.Task) string {
 	case 0:
 		return ""
 	case 1:
-		return "; 1 file is not committed and stays behind: " + named(files)
+		return "; 1 file is not committed and stays behind: " + names(files)
 	default:
-		return fmt.Sprintf("; %d files are not committed and stay behind: %s", len(files), named(files))
+		return fmt.Sprintf("; %d files are not committed and stay behind: %s", len(files), names(files))
 	}
 }
 
@@ -229,9 +230,9 @@ func commits(n int) string {
 	return fmt.Sprintf("%d commits", n)
 }
 
-// unnoted is the answer where the task does not say what its evidence is about: it is from before that was noted,
+// failUnnoted is the answer where the task does not say what its evidence is about: it is from before that was noted,
 // or it could not be read then.
-func unnoted(fact *decide.Fact, noted task.Subject, what string) {
+func failUnnoted(fact *decide.Fact, noted task.Subject, what string) {
 	fact.Text = ""
 	fact.Found = "the record does not say " + what
 	if noted.Trouble != "" {
@@ -254,7 +255,7 @@ func (v *view) seeUnchanged(ctx context.Context, fact *decide.Fact, s Workspace)
 		}
 		s.Submodules = nil
 		fact.Found, fact.Want = s.differs(changed,
-			fmt.Sprintf("put them back as they were: git restore --source %.12s %s", tree, typed(changed)))
+			fmt.Sprintf("put them back as they were: git restore --source %.12s %s", tree, typeable(changed)))
 		fact.Found = strings.Replace(fact.Found, "uncommitted changes in", "changed since it was judged:", 1)
 	}
 	return err
@@ -265,7 +266,7 @@ func (v *view) seeMoved(fact *decide.Fact, tip task.Subject) {
 	fact.Text = "tip " + tip.Commit + "\nsubject " + noted.Commit + "\n"
 	switch noted.Commit {
 	case "":
-		unnoted(fact, noted, "which commit the work was handed in at")
+		failUnnoted(fact, noted, "which commit the work was handed in at")
 	case tip.Commit:
 		fact.Found = fmt.Sprintf("the branch is where it was, at %.7s", tip.Commit)
 		fact.Want = "this move is for a branch that has other commits by now"
@@ -276,7 +277,7 @@ func (v *view) seeAsReviewed(ctx context.Context, fact *decide.Fact, tip task.Su
 	noted := v.task.Subject
 	fact.Text = "tip " + tip.Commit + "\ntree " + noted.Tree + "\n"
 	if noted.Tree == "" {
-		unnoted(fact, noted, "what lay in the worktree when it was judged")
+		failUnnoted(fact, noted, "what lay in the worktree when it was judged")
 		return nil
 	}
 	other, err := v.Git.Differs(ctx, v.task, tip.Commit)
@@ -341,9 +342,9 @@ func (v *view) seeProtected(ctx context.Context, fact *decide.Fact, s Workspace,
 		touched...), "\n") + "\n"
 	if len(touched) > 0 {
 		fact.Files = len(touched)
-		fact.Found = "changes of files that the project protects: " + named(touched)
+		fact.Found = "changes of files that the project protects: " + names(touched)
 		fact.Want = "take these changes back (git restore --source with the base), or have a person allow them: " +
-			"orange task update " + v.task.ID + " --may-change " + typed(touched[:1]) + " --reason REASON"
+			"orange task update " + v.task.ID + " --may-change " + typeable(touched[:1]) + " --reason REASON"
 	}
 	return nil
 }
@@ -401,7 +402,7 @@ func (s Workspace) overlooked(dirt []string) (is, show []string) {
 		}
 		is = append(is, "git overlooks "+some(paths[in])+inside+" ("+in.flag+")")
 		show = append(show, fmt.Sprintf("have git look again: git%s update-index --no-%s %s", where, in.flag,
-			typed(paths[in])))
+			typeable(paths[in])))
 	}
 	return is, show
 }
@@ -415,16 +416,16 @@ func liesIn(h worktree.Hidden, at string) bool {
 func (s Workspace) takeBack() string {
 	var do []string
 	if len(s.Modified) > 0 {
-		do = append(do, "git restore "+typed(s.Modified))
+		do = append(do, "git restore "+typeable(s.Modified))
 	}
 	if len(s.Submodules) > 0 {
-		do = append(do, "git submodule update --force "+typed(s.Submodules))
+		do = append(do, "git submodule update --force "+typeable(s.Submodules))
 	}
 	return strings.Join(do, "; ")
 }
 
-// typed are the first few of many paths as they are typed, and how many more there are.
-func typed(paths []string) string {
+// typeable are the first few of many paths as they are typed, and how many more there are.
+func typeable(paths []string) string {
 	return firstOf(paths, " ", func(p string) string {
 		if strings.HasPrefix(p, "-") {
 			p = "./" + p

@@ -8,7 +8,7 @@ import (
 
 // deleteRemoteBranch deletes the task's branch on origin, if nothing on it would be lost.
 func (h *Executor) deleteRemoteBranch(ctx context.Context, job record.Job) (record.Effect, error) {
-	landed, err := h.landed(ctx, job)
+	landed, err := h.mergedCommit(ctx, job)
 	if err != nil {
 		return record.Effect{}, err
 	}
@@ -25,8 +25,8 @@ func (h *Executor) deleteRemoteBranch(ctx context.Context, job record.Job) (reco
 	return record.Effect{Said: "deleted " + deleted.Tip}, nil
 }
 
-// landed is the commit that the task's pull request was merged from; empty where it was not.
-func (h *Executor) landed(ctx context.Context, job record.Job) (string, error) {
+// mergedCommit is the commit that the task's pull request was merged from; empty where it was not.
+func (h *Executor) mergedCommit(ctx context.Context, job record.Job) (string, error) {
 	t := job.Task
 	if t.PRState != record.PRMerged {
 		return "", nil

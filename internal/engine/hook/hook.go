@@ -166,8 +166,8 @@ func (h *Executor) perform(ctx context.Context, job record.Job) (record.Effect, 
 		"that queued it", job.Hook.Action)
 }
 
-// own lists the panes of the job's task.
-func (h *Executor) own(ctx context.Context, job record.Job) ([]tmux.Pane, error) {
+// panesOf lists the panes of the job's task.
+func (h *Executor) panesOf(ctx context.Context, job record.Job) ([]tmux.Pane, error) {
 	own, err := h.Sessions.PanesOf(ctx, job.Task.ID)
 	if err != nil {
 		return nil, fmt.Errorf("look at the sessions: %w", err)

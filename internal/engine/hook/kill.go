@@ -11,7 +11,7 @@ import (
 
 // killSession ends the task's whole session: every agent of it, and what they left running.
 func (h *Executor) killSession(ctx context.Context, job record.Job) (record.Effect, error) {
-	own, err := h.own(ctx, job)
+	own, err := h.panesOf(ctx, job)
 	if err != nil {
 		return record.Effect{}, err
 	}
@@ -36,7 +36,7 @@ func (h *Executor) killSession(ctx context.Context, job record.Job) (record.Effe
 		return record.Effect{}, fmt.Errorf("end what the agents left running: %w", err)
 	}
 	if len(own) > 0 {
-		effect.Events = []history.Event{stopped("all", own[0])}
+		effect.Events = []history.Event{stoppedEvent("all", own[0])}
 		effect.Said = "ended session " + own[0].Session
 	}
 	none := ""
@@ -50,7 +50,7 @@ func (h *Executor) killAgent(ctx context.Context, job record.Job, role string) (
 		return record.Effect{}, fmt.Errorf("cannot end an agent: the hook %s does not say whose; name its role "+
 			"in the workflow", job.Hook.Action)
 	}
-	own, err := h.own(ctx, job)
+	own, err := h.panesOf(ctx, job)
 	if err != nil {
 		return record.Effect{}, err
 	}
@@ -62,7 +62,7 @@ func (h *Executor) killAgent(ctx context.Context, job record.Job, role string) (
 		if err := h.end(ctx, p); err != nil {
 			return record.Effect{}, err
 		}
-		effect.Events = append(effect.Events, stopped(role, p))
+		effect.Events = append(effect.Events, stoppedEvent(role, p))
 		effect.Said = "ended the " + role
 	}
 	if err := h.Processes.EndMarked(ctx, h.marks(job.Task, role)...); err != nil {
@@ -71,6 +71,6 @@ func (h *Executor) killAgent(ctx context.Context, job record.Job, role string) (
 	return effect, nil
 }
 
-func stopped(role string, p tmux.Pane) history.Event {
+func stoppedEvent(role string, p tmux.Pane) history.Event {
 	return history.Event{Type: history.AgentStopped, Data: map[string]string{"role": role, "session": p.Session}}
 }

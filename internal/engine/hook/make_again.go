@@ -19,7 +19,7 @@ func (h *Executor) makeAgain(ctx context.Context, job record.Job) (effect record
 		return effect, err
 	}
 	if left && job.Task.Session != "" { // else none was started there
-		own, err := h.own(ctx, job)
+		own, err := h.panesOf(ctx, job)
 		if err != nil {
 			return effect, err
 		}

@@ -33,12 +33,12 @@ func (h *Executor) notifyWorker(ctx context.Context, job record.Job) (record.Eff
 	if err != nil {
 		return record.Effect{}, err
 	}
-	told := record.Effect{NewNotice: notice, Events: []history.Event{notified(history.HowWait)},
+	told := record.Effect{NewNotice: notice, Events: []history.Event{notifiedEvent(history.HowWait)},
 		Said: "the worker waits and gets the notice"}
 	if waits && job.Hook.Attempts == 0 {
 		return told, nil
 	}
-	own, err := h.own(ctx, job)
+	own, err := h.panesOf(ctx, job)
 	if err != nil {
 		return record.Effect{}, err
 	}
@@ -52,7 +52,7 @@ func (h *Executor) notifyWorker(ctx context.Context, job record.Job) (record.Eff
 		if err := h.typeInto(ctx, job, p, text); err != nil {
 			return record.Effect{}, err
 		}
-		return record.Effect{NewNotice: notice, Events: []history.Event{notified(history.HowTyped)},
+		return record.Effect{NewNotice: notice, Events: []history.Event{notifiedEvent(history.HowTyped)},
 			Said: "told the worker"}, nil
 	}
 	if job.Respawn == "" && !begun {
@@ -84,7 +84,7 @@ func sitting(own []tmux.Pane) (tmux.Pane, bool) {
 	return found, found.ID != ""
 }
 
-func notified(how string) history.Event {
+func notifiedEvent(how string) history.Event {
 	return history.Event{Type: history.AgentNotified,
 		Data: map[string]string{"role": task.RoleWorker, history.DataHow: how}}
 }

@@ -12,7 +12,7 @@ func (h *Executor) releaseWorkspace(ctx context.Context, job record.Job) (record
 	if job.Task.Workspace == "" {
 		return record.Effect{Said: "no workspace to release"}, nil
 	}
-	own, err := h.own(ctx, job)
+	own, err := h.panesOf(ctx, job)
 	if err != nil {
 		return record.Effect{}, err
 	}

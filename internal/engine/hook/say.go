@@ -19,7 +19,7 @@ func (h *Executor) Waits(ctx context.Context, t task.Task, role string) (bool, e
 // Say calls begin right before it types; an error of begin ends it.
 func (h *Executor) Say(ctx context.Context, t task.Task, role, agent, text string,
 	begin func(context.Context) error) error {
-	own, err := h.own(ctx, record.Job{Task: t})
+	own, err := h.panesOf(ctx, record.Job{Task: t})
 	if err != nil {
 		return err
 	}

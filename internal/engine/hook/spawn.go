@@ -38,7 +38,7 @@ func (h *Executor) spawnAgent(ctx context.Context, job record.Job) (record.Effec
 // attempt that was cut short reported nothing, and a hook that is settled is not performed again. Where it fails after
 // it has ended the agent before, that is its effect.
 func (h *Executor) spawn(ctx context.Context, job record.Job, window, event string) (record.Effect, error) {
-	own, err := h.own(ctx, job)
+	own, err := h.panesOf(ctx, job)
 	if err != nil {
 		return record.Effect{}, err
 	}
@@ -49,7 +49,7 @@ func (h *Executor) spawn(ctx context.Context, job record.Job, window, event stri
 	}
 	for _, p := range own {
 		if p.Role == job.Role && p.Hook == mine {
-			return h.started(job, agent, p, window, event), nil
+			return h.spawnEffect(job, agent, p, window, event), nil
 		}
 	}
 	var ended record.Effect
@@ -88,7 +88,7 @@ func (h *Executor) spawn(ctx context.Context, job record.Job, window, event stri
 	if err != nil {
 		return ended, fmt.Errorf("start the %s: %w", job.Role, err)
 	}
-	effect := h.started(job, agent, pane, window, event)
+	effect := h.spawnEffect(job, agent, pane, window, event)
 	if h.Watch != nil {
 		if err := h.Watch(); err != nil {
 			effect.Said += fmt.Sprintf("; no one watches over it: %v", err)
@@ -97,8 +97,8 @@ func (h *Executor) spawn(ctx context.Context, job record.Job, window, event stri
 	return effect, nil
 }
 
-// started is what a hook did that has its agent's pane. The harness is nil where it cannot be read any more.
-func (h *Executor) started(job record.Job, agent *harness.Harness, p tmux.Pane,
+// spawnEffect is what a hook did that has its agent's pane. The harness is nil where it cannot be read any more.
+func (h *Executor) spawnEffect(job record.Job, agent *harness.Harness, p tmux.Pane,
 	window, event string) record.Effect {
 	data := map[string]string{"role": job.Role, "window": window, "session": p.Session}
 	key := history.DataNamedHarness
@@ -133,7 +133,7 @@ func (h *Executor) started(job record.Job, agent *harness.Harness, p tmux.Pane,
 // prepare writes the prompt and the ticket, and checks that the program is there before anything is started.
 func (h *Executor) prepare(ctx context.Context, job record.Job, agent *harness.Harness, window, mine string) (
 	tmux.Start, error) {
-	if err := checkChosen(job, agent); err != nil {
+	if err := checkModelAndEffort(job, agent); err != nil {
 		return tmux.Start{}, err
 	}
 	// the launcher reads it where it is kept, and so it is in no ticket
@@ -148,7 +148,7 @@ func (h *Executor) prepare(ctx context.Context, job record.Job, agent *harness.H
 	if err := h.Work.Equip(ctx, job.Task, agent.Files, agent.Exclude); err != nil {
 		return tmux.Start{}, err
 	}
-	prompt := workflow.Expand(job.Prompt, h.variables(job, view)) + held(job) + h.conflicts(ctx, job)
+	prompt := workflow.Expand(job.Prompt, h.variables(job, view)) + heldBack(job) + h.conflicts(ctx, job)
 	promptFile := filepath.Join(h.Setup.TaskDir(job.Task), "prompts",
 		mine+"-"+strings.ReplaceAll(window, "/", "-")+".md")
 	if err := writePrivate(promptFile, []byte(prompt)); err != nil {
@@ -199,7 +199,7 @@ func (h *Executor) conflicts(ctx context.Context, job record.Job) string {
 func (h *Executor) ticket(job record.Job, agent *harness.Harness, view worktree.View,
 	prompt, promptFile string) harness.Ticket {
 	t := job.Task
-	model, effort := chosen(job)
+	model, effort := modelAndEffort(job)
 	values := map[string]string{
 		harness.Prompt: prompt, harness.PromptFile: promptFile, harness.Worktree: view.Dir,
 		harness.TaskDir: h.Setup.TaskDir(t), harness.GitDir: view.GitDir, harness.OwnGitDir: view.OwnGitDir,
@@ -232,8 +232,8 @@ func (h *Executor) ticket(job record.Job, agent *harness.Harness, view worktree.
 	return ticket
 }
 
-// chosen are the model and the effort that the agent of a job gets.
-func chosen(job record.Job) (model, effort string) {
+// modelAndEffort are the model and the effort that the agent of a job gets.
+func modelAndEffort(job record.Job) (model, effort string) {
 	switch t := job.Task; {
 	case job.Agent != "":
 		return "", "" // the task's are words of its own harnesses
@@ -244,10 +244,10 @@ func chosen(job record.Job) (model, effort string) {
 	}
 }
 
-// checkChosen refuses what the program would take for a flag, and a model that it has no place for: with its usual one
-// it would not be what a person wants. An effort without a place is no reason to start nothing.
-func checkChosen(job record.Job, agent *harness.Harness) error {
-	model, effort := chosen(job)
+// checkModelAndEffort refuses what the program would take for a flag, and a model that it has no place for: with its
+// usual one it would not be what a person wants. An effort without a place is no reason to start nothing.
+func checkModelAndEffort(job record.Job, agent *harness.Harness) error {
+	model, effort := modelAndEffort(job)
 	err := errors.Join(harness.CheckWord(harness.Model, model), harness.CheckWord(harness.Effort, effort))
 	if err != nil {
 		return err
@@ -292,8 +292,8 @@ func (h *Executor) variables(job record.Job, view worktree.View) map[string]stri
 	return values
 }
 
-// held tells an agent that is started again what kept the move of the one before it; empty where nothing did.
-func held(job record.Job) string {
+// heldBack tells an agent that is started again what kept the move of the one before it; empty where nothing did.
+func heldBack(job record.Job) string {
 	if job.Held == "" {
 		return ""
 	}

@@ -83,9 +83,9 @@ func (m *Monitor) guardsAll(written int64) bool {
 	return m.guarded == written
 }
 
-// noted ends the waiting for an agent whose launcher has noted its end. The launcher itself may be there a
+// endWait ends the waiting for an agent whose launcher has noted its end. The launcher itself may be there a
 // millisecond longer. A note that another program wrote ends nothing.
-func (m *Monitor) noted(hook int64) {
+func (m *Monitor) endWait(hook int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for seat, g := range m.guards {
@@ -112,7 +112,7 @@ func (m *Monitor) watch(ctx, waiting context.Context, seat record.Seat) {
 	}()
 	err := m.end(waiting, seat)
 	if err == nil {
-		err = m.ended(ctx, seat)
+		err = m.reportEnd(ctx, seat)
 	}
 	if waiting.Err() == nil || !errors.Is(err, context.Canceled) {
 		m.report(ctx, "watch", err)

@@ -182,7 +182,7 @@ func (m *Monitor) Run(ctx context.Context) {
 	m.stamps = m.Agents.Stamps()
 	defer func() { m.report(ctx, "stamps", m.keepStamps()) }()
 	crew.Go(func() { m.listen(ctx, &crew) })
-	crew.Go(func() { m.report(ctx, "notes", m.Agents.Notes(ctx, m.noted)) })
+	crew.Go(func() { m.report(ctx, "notes", m.Agents.Notes(ctx, m.endWait)) })
 	crew.Go(func() { m.maintain(ctx, &crew) })
 	crew.Go(func() { m.hints(ctx, look) })
 	if m.Idle > 0 {
@@ -225,9 +225,9 @@ func (m *Monitor) Once(ctx context.Context) error {
 			}
 		}
 		err = errors.Join(err, m.Engine.Finish(ctx))
-		had := tasks.happened()
+		had := tasks.sumOfChanges()
 		tasks, all = m.taskLists(ctx)
-		if all = errors.Join(err, all); all != nil || had == tasks.happened() {
+		if all = errors.Join(err, all); all != nil || had == tasks.sumOfChanges() {
 			break
 		}
 	}
@@ -268,15 +268,15 @@ func (m *Monitor) forget(but taskLists) {
 	})
 }
 
-// ended tells the engine of an agent whose process is gone. How it ended is in its launcher's note;
+// reportEnd tells the engine of an agent whose process is gone. How it ended is in its launcher's note;
 // a launcher that was killed left none, and then the window knows.
-func (m *Monitor) ended(ctx context.Context, seat record.Seat) error {
+func (m *Monitor) reportEnd(ctx context.Context, seat record.Seat) error {
 	note, found, err := m.Agents.Ending(seat.Hook, seat.Hash)
 	if err != nil {
 		return err
 	}
 	if found {
-		return m.died(ctx, seat, note)
+		return m.reportDeath(ctx, seat, note)
 	}
 	p, there, err := m.window(ctx, seat)
 	if err != nil {
@@ -285,11 +285,12 @@ func (m *Monitor) ended(ctx context.Context, seat record.Seat) error {
 	if there && !p.Dead && seat.PID == 0 {
 		return nil // its process is not known, but its window shows that it lives
 	}
-	return m.unexplained(ctx, seat, p, there)
+	return m.reportUnexplained(ctx, seat, p, there)
 }
 
-// unexplained deals with an agent whose launcher left no note: the window, where there is one, knows how it ended.
-func (m *Monitor) unexplained(ctx context.Context, seat record.Seat, p tmux.Pane, there bool) error {
+// reportUnexplained deals with an agent whose launcher left no note: the window, where there is one, knows how it
+// ended.
+func (m *Monitor) reportUnexplained(ctx context.Context, seat record.Seat, p tmux.Pane, there bool) error {
 	if !there && seat.PID == 0 && seat.Dropped { // the hook was cut short before it started an agent, and then dropped
 		return m.Engine.EndUnusedSeats(ctx, seat.Task, seat.Hook)
 	}
@@ -297,7 +298,7 @@ func (m *Monitor) unexplained(ctx context.Context, seat record.Seat, p tmux.Pane
 	if end.Known && end.Status == 0 && end.Signal == 0 {
 		end = task.Ending{} // a launcher that ends so leaves a note
 	}
-	return m.died(ctx, seat, end)
+	return m.reportDeath(ctx, seat, end)
 }
 
 // window asks the window of an agent whose process is gone how it ended. The terminal may hear of it a moment
@@ -323,8 +324,9 @@ func (m *Monitor) window(ctx context.Context, seat record.Seat) (p tmux.Pane, th
 	return p, there, nil
 }
 
-// died has a death judged, tells of what people should know, and starts the agent again where the workflow wants that.
-func (m *Monitor) died(ctx context.Context, seat record.Seat, end task.Ending) error {
+// reportDeath has a death judged, tells of what people should know, and starts the agent again where the workflow wants
+// that.
+func (m *Monitor) reportDeath(ctx context.Context, seat record.Seat, end task.Ending) error {
 	out, err := m.Engine.Died(ctx, task.Death{Task: seat.Task, Role: seat.Role, Hook: seat.Hook, Ending: end})
 	if err != nil || !out.Moved {
 		return err

@@ -150,7 +150,7 @@ func (m *Monitor) deaths(ctx context.Context, seats []record.Seat, seen windows)
 			continue
 		}
 		if !there {
-			gone, err := m.gone(ctx, seat)
+			gone, err := m.isGone(ctx, seat)
 			if err != nil || !gone {
 				all = errors.Join(all, err)
 				continue
@@ -160,19 +160,19 @@ func (m *Monitor) deaths(ctx context.Context, seats []record.Seat, seen windows)
 		switch {
 		case err != nil:
 		case found:
-			err = m.died(ctx, seat, note)
+			err = m.reportDeath(ctx, seat, note)
 		default:
-			err = m.unexplained(ctx, seat, p, there)
+			err = m.reportUnexplained(ctx, seat, p, there)
 		}
 		all = errors.Join(all, err)
 	}
 	return all
 }
 
-// gone reports whether an agent without a window is dead. One that outlived its terminal is ended: no one could see
+// isGone reports whether an agent without a window is dead. One that outlived its terminal is ended: no one could see
 // or reach it any more. One whose terminal lives where this process cannot see it is not dead: it was looked for
 // in the wrong place.
-func (m *Monitor) gone(ctx context.Context, seat record.Seat) (bool, error) {
+func (m *Monitor) isGone(ctx context.Context, seat record.Seat) (bool, error) {
 	p := task.Process{PID: seat.PID, Began: seat.Began}
 	if p.PID == 0 {
 		return true, nil

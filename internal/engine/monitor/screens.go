@@ -48,10 +48,10 @@ func (w *screenWatch) next(now time.Time) time.Time {
 	return w.from
 }
 
-// looked takes what came of a look that began then at the screens that had changed since, and answers how long to rest.
-// What was left, or failed, is looked at once more. The processor time is that of all that the monitor did meanwhile: a
-// look at few screens costs next to nothing of it.
-func (w *screenWatch) looked(since, began time.Time, spent time.Duration, screens int,
+// nextLook takes what came of a look that began then at the screens that had changed since, and answers how long to
+// rest. What was left, or failed, is looked at once more. The processor time is that of all that the monitor did
+// meanwhile: a look at few screens costs next to nothing of it.
+func (w *screenWatch) nextLook(since, began time.Time, spent time.Duration, screens int,
 	more, failed bool) time.Duration {
 	rest := screensEvery
 	switch {
@@ -83,7 +83,7 @@ func (m *Monitor) watchScreens(ctx context.Context) {
 		began, before := m.Now(), m.Spent()
 		since := watch.next(began)
 		screens, more, err := m.screens(ctx, known, since)
-		rest = watch.looked(since, began, m.Spent()-before, screens, more, err != nil)
+		rest = watch.nextLook(since, began, m.Spent()-before, screens, more, err != nil)
 		text := ""
 		if err != nil {
 			text = err.Error()
@@ -108,7 +108,7 @@ type waiting struct {
 
 // screens tells people of agents that wait for them, each once while it does, and has agents go on whose limit is over.
 // It looks at all agents where since is zero, else at those whose screens have changed since, and returns how many it
-// looked at, and whether some were left. known has what is known of those that wait, by task.
+// nextLook at, and whether some were left. known has what is known of those that wait, by task.
 func (m *Monitor) screens(ctx context.Context, known map[string]waiting, since time.Time) (
 	looked int, more bool, err error) {
 	tasks, err := m.taskLists(ctx)

@@ -162,7 +162,7 @@ func TestScreens_thoseThatChangedAreLookedAtBetweenLooksAtAll(t *testing.T) {
 		if since.IsZero() != wantAll {
 			t.Errorf("it looks from %v on, want all of them: %t", since, wantAll)
 		}
-		at = at.Add(watch.looked(since, at, spent, screens, more, failed))
+		at = at.Add(watch.nextLook(since, at, spent, screens, more, failed))
 		return since
 	}
 	const dear = 15 * time.Millisecond // fifteen seconds until all of them are looked at again
@@ -184,10 +184,10 @@ func TestScreens_thoseThatChangedAreLookedAtBetweenLooksAtAll(t *testing.T) {
 	if look(true, time.Microsecond, false, false); !watch.next(at).IsZero() {
 		t.Error("where a look costs little, not all are looked at each time")
 	}
-	if rest := watch.looked(at, at, dear, fewScreens, false, false); rest != screensEvery {
+	if rest := watch.nextLook(at, at, dear, fewScreens, false, false); rest != screensEvery {
 		t.Errorf("after a look at few screens the watch rests %v", rest)
 	}
-	if rest := watch.looked(at, at, dear, fewScreens+1, false, false); rest != restAfter(dear) {
+	if rest := watch.nextLook(at, at, dear, fewScreens+1, false, false); rest != restAfter(dear) {
 		t.Errorf("after a look at many screens the watch rests %v", rest)
 	}
 	look(true, time.Hour, false, false)

@@ -88,9 +88,9 @@ func (m *Monitor) all(ctx context.Context) (l taskLists, err error) {
 	return l, err
 }
 
-// happened is a number that stays the same while nothing happens to any task. That a hook fails once more, as it did
-// before, is nothing: it changes the task's version, and not its history.
-func (l taskLists) happened() (sum int64) {
+// sumOfChanges is a number that stays the same while nothing happens to any task. That a hook fails once more, as it
+// did before, is nothing: it changes the task's version, and not its history.
+func (l taskLists) sumOfChanges() (sum int64) {
 	for _, tasks := range [][]task.Task{l.live, l.over} {
 		for i := range tasks {
 			sum += int64(tasks[i].Seq)

@@ -25,7 +25,7 @@ func (e *Engine) waitingFor(ctx context.Context, t task.Task, look bool) (decide
 	if err != nil || !look || !t.WaitsForTasks() {
 		return w, err
 	}
-	met := e.landed(ctx, &w)
+	met := e.addLanded(ctx, &w)
 	for i := range w.Before {
 		if b := &w.Before[i]; met != nil && b.State == record.BeforeOver {
 			b.Found = fmt.Sprintf("it is %q, and its commit cannot be looked for: %v", b.Status, met)
@@ -67,8 +67,8 @@ func (e *Engine) predecessors(ctx context.Context, t task.Task) (decide.Waiting,
 	return w, nil
 }
 
-// landed adds whether a task that starts now would start with the commits of those that ended well.
-func (e *Engine) landed(ctx context.Context, w *decide.Waiting) error {
+// addLanded adds whether a task that starts now would start with the commits of those that ended well.
+func (e *Engine) addLanded(ctx context.Context, w *decide.Waiting) error {
 	var commits []string
 	for _, b := range w.Before {
 		if b.State == record.BeforeOver && b.Commit != "" {
@@ -129,7 +129,7 @@ func (e *Engine) StartWaiting(ctx context.Context, id string, fetch bool) (recor
 		if fetch {
 			e.fetchFor(ctx, s.Task)
 		}
-		if err = e.landed(ctx, &w); err != nil {
+		if err = e.addLanded(ctx, &w); err != nil {
 			return record.Outcome{}, err
 		}
 	}

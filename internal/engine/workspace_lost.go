@@ -29,7 +29,7 @@ func (e *Engine) displace(ctx context.Context, a *record.Adoption) error {
 		t.Workspace))
 	t.Workspace, t.Session = "", ""
 	s := step{Snapshot: record.Snapshot{Task: *t}, def: def}
-	c, err := queued(s, t.Status, task.Actor{Rule: true}, e.Now()).withInputs(s)
+	c, err := queueRuling(s, t.Status, task.Actor{Rule: true}, e.Now()).withInputs(s)
 	*t, a.Events = c.Task, append(a.Events, c.Events...)
 	return err
 }
@@ -45,7 +45,7 @@ func (e *Engine) settleIn(ctx context.Context, id string) (record.Outcome, error
 		if err := e.branchThere(ctx, s.Task); err != nil {
 			return nil, err
 		}
-		return e.respawned(ctx, s, false, actor)
+		return e.respawnRuling(ctx, s, false, actor)
 	})
 	switch {
 	case errors.Is(err, task.ErrPoolFull):
@@ -57,9 +57,9 @@ func (e *Engine) settleIn(ctx context.Context, id string) (record.Outcome, error
 	return e.conclude(ctx, s.Task, s.Task.Seq, actor)
 }
 
-// room gives a task a workspace that lost its own, and is about to move on to a status that may need one. Its
+// makeRoom gives a task a workspace that lost its own, and is about to move on to a status that may need one. Its
 // errAgain has the request judged again; any other error is why it cannot be had.
-func (e *Engine) room(ctx context.Context, t task.Task) error {
+func (e *Engine) makeRoom(ctx context.Context, t task.Task) error {
 	out, err := e.settleIn(ctx, t.ID)
 	switch {
 	case err != nil:

@@ -34,7 +34,7 @@ func (e *Engine) job(ctx context.Context, s step, hook task.OwedHook) (then step
 	}
 	job.Secret = hex.EncodeToString(secret)
 	job.Seat = harness.SeatOf(job.Secret)
-	if job.Start, err = e.found(ctx, def, s.Task, job.Role); err != nil {
+	if job.Start, err = e.startFor(ctx, def, s.Task, job.Role); err != nil {
 		return s, job, nil, err
 	}
 	if err = e.conversation(ctx, def, &job); err != nil {
@@ -81,14 +81,15 @@ func (e *Engine) jobOf(ctx context.Context, t task.Task, hook task.OwedHook) (de
 	return def, job, nil
 }
 
-// found is what an agent of a role that is about to start finds: which commit it is about, and the verdicts that
+// startFor is what an agent of a role that is about to start finds: which commit it is about, and the verdicts that
 // are not its own. It is kept with the agent's seat, before the agent's process exists.
-func (e *Engine) found(ctx context.Context, def *workflow.Definition, t task.Task, role string) (task.Start, error) {
+func (e *Engine) startFor(ctx context.Context, def *workflow.Definition, t task.Task, role string) (task.Start, error) {
 	state, _ := def.State(t.Status)
 	if state.Role != role {
 		return task.Start{Subject: subjectOf(ctx, e.Work, record.Snapshot{Task: t}, false)}, nil
 	}
-	start := task.Start{Subject: subjectOf(ctx, e.Work, record.Snapshot{Task: t}, state.Subject == workflow.SubjectWorktree)}
+	start := task.Start{Subject: subjectOf(ctx, e.Work, record.Snapshot{Task: t},
+		state.Subject == workflow.SubjectWorktree)}
 	parts := decide.NeedsOnStart(def, t.Status)
 	if len(parts) == 0 {
 		return start, nil
@@ -124,8 +125,8 @@ func (e *Engine) startOf(ctx context.Context, effect record.Effect, issued *reco
 	return earlier.Start, err
 }
 
-// about adds to the change of a performed hook what the evidence in the task's status is about from now on.
-func (e *Engine) about(ctx context.Context, c *record.Change, s record.Snapshot, hook task.OwedHook,
+// addSubject adds to the change of a performed hook what the evidence in the task's status is about from now on.
+func (e *Engine) addSubject(ctx context.Context, c *record.Change, s record.Snapshot, hook task.OwedHook,
 	effect record.Effect, start task.Start) error {
 	if effect.Seat == nil && (hook.Action != action.AcquireWorkspace || s.Task.Subject.Commit != "") {
 		return nil

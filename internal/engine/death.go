@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"orange/internal/proof/replay"
@@ -35,7 +34,7 @@ func (e *Engine) Died(ctx context.Context, death task.Death) (record.Outcome, er
 	if replaced {
 		return record.Outcome{}, e.EndUnusedSeats(ctx, death.Task, death.Hook)
 	}
-	look := func(ctx context.Context, id string) (step, error) { return e.afterDeath(ctx, id, death) }
+	look := func(ctx context.Context, id string) (step, error) { return e.lookAfterDeath(ctx, id, death) }
 	var was step
 	var c record.Change
 	var met task.Death // with what it ended and said last, where that matters
@@ -73,9 +72,9 @@ func (e *Engine) Died(ctx context.Context, death task.Death) (record.Outcome, er
 	return out, err
 }
 
-// afterDeath looks at the evidence that a dead agent has left. While the task owes hooks, or evidence is being
+// lookAfterDeath looks at the evidence that a dead agent has left. While the task owes hooks, or evidence is being
 // gathered, the error is errNotNow.
-func (e *Engine) afterDeath(ctx context.Context, id string, death task.Death) (s step, err error) {
+func (e *Engine) lookAfterDeath(ctx context.Context, id string, death task.Death) (s step, err error) {
 	s.Snapshot, s.evidence, err = e.inspect(ctx, id, func(now record.Snapshot) (bool, error) {
 		if decide.Explains(now.Owed) {
 			return false, errNotNow
@@ -89,7 +88,7 @@ func (e *Engine) afterDeath(ctx context.Context, id string, death task.Death) (s
 		err = e.facts(ctx, s.Snapshot, s.def, decide.DeathWantsTree(s.def, s.Task),
 			decide.NeedsOfDeath(s.def, s.Task, death), &s.evidence)
 	}
-	if err == nil && unsettled(s.evidence) {
+	if err == nil && isGathering(s.evidence) {
 		err = errNotNow
 	}
 	return s, err
@@ -118,9 +117,9 @@ func (e *Engine) consequence(ctx context.Context, s step, death *task.Death) (re
 	return decide.Exit(s.def, s.Task, s.evidence, *death, now), nil
 }
 
-// lost is with what a dead agent ended. Orange asks that only where it matters: where a person hears of the death, or
-// it counts.
-func (e *Engine) lost(ctx context.Context, death task.Death) (with, resume string, _ error) {
+// endedWith is with what a dead agent ended. Orange asks that only where it matters: where a person hears of the death,
+// or it counts.
+func (e *Engine) endedWith(ctx context.Context, death task.Death) (with, resume string, _ error) {
 	if death.Ending.Itself() {
 		return "", "", nil
 	}
@@ -142,7 +141,7 @@ func (e *Engine) lost(ctx context.Context, death task.Death) (with, resume strin
 func (e *Engine) lastWords(ctx context.Context, t task.Task, evidence decide.Evidence, death task.Death,
 	now time.Time) (task.Death, error) {
 	var err error
-	if death.LostWith, death.Resume, err = e.lost(ctx, death); err != nil {
+	if death.LostWith, death.Resume, err = e.endedWith(ctx, death); err != nil {
 		return death, err
 	}
 	said, err := e.Agents.LastWords(ctx, death)
@@ -167,108 +166,4 @@ func (e *Engine) lastWords(ctx context.Context, t task.Task, evidence decide.Evi
 		death.Limit = evidence.AtLimit(limit, events)
 	}
 	return death, nil
-}
-
-// hasSeat reports whether a task has an open seat of a kind.
-func (e *Engine) hasSeat(ctx context.Context, id string, is func(record.Seat) bool) (bool, error) {
-	seats, err := e.Record.OpenSeats(ctx, id)
-	return slices.ContainsFunc(seats, is), err
-}
-
-// isStarting reports whether a process still performs a hook that was dropped meanwhile. That process records which
-// agent it started when it is done, and no other process performs the hook again.
-func (e *Engine) isStarting(ctx context.Context, id string, hook int64) (bool, error) {
-	dropped, err := e.hasSeat(ctx, id, func(s record.Seat) bool { return s.Hook == hook && s.Dropped && s.PID == 0 })
-	if err != nil || !dropped {
-		return false, err
-	}
-	release, idle, err := e.Folder.TryLock(hooksLock(id))
-	if idle {
-		release()
-	}
-	return err == nil && !idle, err
-}
-
-// EndUnusedSeats ends the seats that were issued for a hook which started no agent. No agent has died. While a
-// process still performs the hook, EndUnusedSeats leaves them for later.
-func (e *Engine) EndUnusedSeats(ctx context.Context, id string, hook int64) error {
-	if starting, err := e.isStarting(ctx, id, hook); err != nil || starting {
-		return err
-	}
-	_, _, err := e.change(ctx, id, func(s record.Snapshot) (record.Change, bool, error) {
-		return record.Change{Task: s.Task, Expect: s.Task.Version, DeadHook: hook}, true, nil
-	})
-	if errors.Is(err, task.ErrNotFound) || errors.Is(err, task.ErrNobody) {
-		return nil // another process was first
-	}
-	return err
-}
-
-// seatedAs reports whether an agent of the role has an open seat: then no process has found one of that role dead.
-func (e *Engine) seatedAs(ctx context.Context, id, role string) (bool, error) {
-	return e.hasSeat(ctx, id, func(s record.Seat) bool { return s.Role == role })
-}
-
-// RespawnDead starts the dead agent of a task's present status again if the workflow wants that and its time has
-// come. It returns when to ask again; zero if there is nothing to wait for.
-func (e *Engine) RespawnDead(ctx context.Context, id string) (again time.Time, err error) {
-	s, changed, err := e.do(ctx, id, e.withRules, func(s step) (*ruling, error) {
-		again = time.Time{}
-		if len(s.Owed) > 0 || s.Task.Displaced() || !decide.Respawns(s.def, s.Task) {
-			return nil, nil
-		}
-		state, _ := s.def.State(s.Task.Status)
-		seated, err := e.seatedAs(ctx, id, state.Role)
-		if err != nil {
-			return nil, err
-		}
-		if seated {
-			return nil, nil // it lives, or no process has handled its death yet
-		}
-		events, err := e.Record.Events(ctx, id, 0)
-		if err != nil {
-			return nil, err
-		}
-		now := e.Now()
-		due, wanted := decide.RespawnDue(s.def, s.Task, events, now)
-		if !wanted {
-			return nil, nil
-		}
-		if due.After(now) {
-			again = due
-			return nil, nil
-		}
-		return e.respawned(ctx, s, false, task.Actor{Rule: true})
-	})
-	if err != nil || !changed {
-		return again, err
-	}
-	_, err = e.announceAndRun(ctx, s.Task, true)
-	return time.Time{}, err
-}
-
-// Stalled marks a task whose agent lives and has done nothing since a moment; a zero moment removes the mark.
-// It reports whether the mark is new.
-func (e *Engine) Stalled(ctx context.Context, id string, since time.Time) (bool, error) {
-	_, changed, err := e.amend(ctx, id, func(s record.Snapshot) (record.Change, bool, error) {
-		c, due := decide.Stalled(s.Task, since, e.Now())
-		return c, due, nil
-	})
-	return changed && !since.IsZero(), err
-}
-
-// Free ends the session of a task that is over and gives its workspace back, if its last transition did not.
-func (e *Engine) Free(ctx context.Context, id string) error {
-	s, changed, err := e.do(ctx, id, e.onRecord, func(s step) (*ruling, error) {
-		c, due := decide.Free(s.Task, s.Owed, e.Now())
-		if !due {
-			return nil, nil
-		}
-		return &ruling{change: c, in: replay.Inputs{Ask: replay.AskFree}}, nil
-	})
-	if err != nil || !changed {
-		return err
-	}
-	_, err = e.announceAndRun(ctx, s.Task, true)
-	return err
 }

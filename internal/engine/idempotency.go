@@ -108,7 +108,7 @@ func (e *Engine) answer(ctx context.Context, s record.Snapshot, events []history
 // hooksAgain has the hooks of an event performed that are still owed, and answers all of them.
 func (e *Engine) hooksAgain(ctx context.Context, id string, event int, actor task.Actor) ([]task.OwedHook, error) {
 	hooks, err := e.Record.Hooks(ctx, id, event)
-	if err != nil || !owing(hooks) {
+	if err != nil || !isOwing(hooks) {
 		return hooks, err
 	}
 	e.keepForStart(ctx, id, hooks, actor)
@@ -198,7 +198,7 @@ func (e *Engine) createOnce(ctx context.Context, n task.New) (record.Outcome, er
 		return e.startAgain(ctx, def, s, events, n)
 	}
 	if !a.Found {
-		a = idempotency.Earlier{Found: true, Event: born(events, n.Spawn)}
+		a = idempotency.Earlier{Found: true, Event: birthEvent(events, n.Spawn)}
 	}
 	return e.answer(ctx, s, events, a, n.Actor)
 }
@@ -213,8 +213,8 @@ func (e *Engine) startAgain(ctx context.Context, def *workflow.Definition, s rec
 	return e.startNew(ctx, def, out, s.Task, n)
 }
 
-// born is the event that tells of a task's creation: its start, if it was started at once.
-func born(events []history.Event, start bool) history.Event {
+// birthEvent is the event that tells of a task's creation: its start, if it was started at once.
+func birthEvent(events []history.Event, start bool) history.Event {
 	if start && len(events) > 1 {
 		if next := events[1]; next.Type == history.QueuedForSpace || next.Type == history.StatusChanged {
 			return next

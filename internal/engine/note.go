@@ -3,7 +3,10 @@ package engine
 import (
 	"context"
 	"strconv"
+	"time"
 
+	"orange/internal/proof/replay"
+	"orange/internal/rules/decide"
 	"orange/internal/rules/history"
 	"orange/internal/rules/task"
 )
@@ -38,4 +41,22 @@ func (e *Engine) NotedCheck(ctx context.Context, id, check string) (string, erro
 		}
 	}
 	return "", nil
+}
+
+// note adds an event to a task's history that changes nothing else, except for what every act of a person resets.
+func (e *Engine) note(ctx context.Context, id string, actor task.Actor, event history.Event) error {
+	_, _, err := e.do(ctx, id, e.withRules, func(s step) (*ruling, error) {
+		return noteRuling(s, s.Task, actor, event, e.Now()), nil
+	})
+	return err
+}
+
+// noteRuling is the ruling of an event that moves nothing; it leaves the task as after.
+func noteRuling(s step, after task.Task, actor task.Actor, event history.Event, now time.Time) *ruling {
+	after.UpdatedAt, event.Time = now, now
+	r := &ruling{change: decide.Note(s.def, s.Task, after, actor, event)}
+	if len(r.change.Events[0].Counters) > 0 { // else it tells of what was done, and nothing was decided
+		r.in = replay.Inputs{Ask: replay.AskNote}.By(actor)
+	}
+	return r
 }

@@ -20,7 +20,7 @@ const hookPoll = 10 * time.Millisecond
 func (e *Engine) awaitHooks(ctx context.Context, interrupted <-chan struct{}, id string, event int,
 	actor task.Actor) ([]task.OwedHook, error) {
 	hooks, err := e.Record.Hooks(ctx, id, event)
-	if err != nil || !owing(hooks) {
+	if err != nil || !isOwing(hooks) {
 		return hooks, err
 	}
 	if err := e.RunHooks(ctx, id, actor.Role == task.RoleHuman); err != nil {
@@ -33,10 +33,10 @@ func (e *Engine) awaitHooks(ctx context.Context, interrupted <-chan struct{}, id
 	began := time.Now()
 	defer e.tellWait("", 0)
 	for {
-		if hooks, err = e.Record.Hooks(ctx, id, event); err != nil || !owing(hooks) {
+		if hooks, err = e.Record.Hooks(ctx, id, event); err != nil || !isOwing(hooks) {
 			return hooks, err
 		}
-		e.tellWait(awaited(hooks), time.Since(began))
+		e.tellWait(pendingAction(hooks), time.Since(began))
 		select {
 		case <-interrupted:
 			return hooks, nil // they go on without us
@@ -53,8 +53,8 @@ func (e *Engine) tellWait(action string, waited time.Duration) {
 	}
 }
 
-// awaited is the action of the hook that is performed now or next.
-func awaited(hooks []task.OwedHook) string {
+// pendingAction is the action of the hook that is performed now or next.
+func pendingAction(hooks []task.OwedHook) string {
 	for _, h := range hooks {
 		if h.State == task.HookPending {
 			return h.Action
@@ -63,8 +63,8 @@ func awaited(hooks []task.OwedHook) string {
 	return ""
 }
 
-// owing reports whether the hooks of an event have one that was not tried yet, or that a try may still settle.
-func owing(hooks []task.OwedHook) bool {
+// isOwing reports whether the hooks of an event have one that was not tried yet, or that a try may still settle.
+func isOwing(hooks []task.OwedHook) bool {
 	var failed []task.OwedHook
 	for _, h := range hooks {
 		switch {
@@ -99,17 +99,17 @@ func firstPending(owed []task.OwedHook) (event int, found bool) {
 	return 0, false
 }
 
-// stayed tells what stayed behind when the hooks of an event gave the workspace back: none of it is on the branch.
-func (e *Engine) stayed(ctx context.Context, id string, event int, hooks []task.OwedHook) ([]string, error) {
+// leftBehind tells what stayed behind when the hooks of an event gave the workspace back: none of it is on the branch.
+func (e *Engine) leftBehind(ctx context.Context, id string, event int, hooks []task.OwedHook) ([]string, error) {
 	released := func(h task.OwedHook) bool { return h.Action == action.ReleaseWorkspace }
 	if !slices.ContainsFunc(hooks, released) {
 		return nil, nil
 	}
-	return e.stayedSince(ctx, id, event)
+	return e.leftBehindSince(ctx, id, event)
 }
 
-// stayedSince tells what stayed behind of a task's work after an event.
-func (e *Engine) stayedSince(ctx context.Context, id string, event int) (out []string, err error) {
+// leftBehindSince tells what stayed behind of a task's work after an event.
+func (e *Engine) leftBehindSince(ctx context.Context, id string, event int) (out []string, err error) {
 	events, err := e.Record.Events(ctx, id, event)
 	if err != nil {
 		return nil, fmt.Errorf("look what stayed behind: %w", err)

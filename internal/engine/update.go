@@ -1,0 +1,207 @@
+package engine
+
+import (
+	"context"
+	"maps"
+	"strings"
+
+	"orange/internal/proof/replay"
+	"orange/internal/rules/decide"
+	"orange/internal/rules/guarantee"
+	"orange/internal/rules/history"
+	"orange/internal/rules/record"
+	"orange/internal/rules/task"
+)
+
+// Update changes what people and agents may change of a task without moving it.
+func (e *Engine) Update(ctx context.Context, id string, u task.Update) (task.Task, error) {
+	out, err := e.once(ctx, id, u.Actor, func() (record.Outcome, error) {
+		t, err := e.update(ctx, id, u)
+		return record.Outcome{Task: t}, err
+	})
+	return out.Task, err
+}
+
+func (e *Engine) update(ctx context.Context, id string, u task.Update) (task.Task, error) {
+	s, err := e.Record.Load(ctx, id)
+	if err != nil {
+		return task.Task{}, err
+	}
+	if u.Summary != nil {
+		if err := task.CheckSummary(*u.Summary); err != nil {
+			return task.Task{}, err
+		}
+	}
+	if len(u.MayChange) > 0 {
+		allowed, err := mayChange(s.Task, u)
+		if err == nil {
+			err = e.note(ctx, id, u.Actor, allowed)
+		}
+		if err != nil {
+			return task.Task{}, err
+		}
+	}
+	if u.Promise != nil {
+		pinned := history.Event{Type: history.Updated, Reason: "the promise of its project is another one now"}
+		guarantee.Pin(&pinned, *u.Promise)
+		if err := e.note(ctx, id, u.Actor, pinned); err != nil {
+			return task.Task{}, err
+		}
+	}
+	if u.Seen {
+		if err := e.takeMark(ctx, id, u); err != nil {
+			return task.Task{}, err
+		}
+	}
+	data := map[string]string{}
+	if u.Branch != nil {
+		branch, err := e.branch(ctx, s.Task, *u.Branch)
+		if err != nil {
+			return task.Task{}, err
+		}
+		data[history.DataBranch] = branch
+		if name := e.renameSession(ctx, s.Task, branch); name != "" {
+			data[history.DataSession] = name
+		}
+	}
+	for key, value := range map[string]*string{history.DataSummary: u.Summary, history.DataHarness: u.Harness,
+		history.DataReviewHarness: u.ReviewHarness} {
+		if value != nil {
+			data[key] = inOneLine(*value)
+		}
+	}
+	_, _, err = e.do(ctx, id, e.withRules, func(s step) (*ruling, error) {
+		t := s.Task
+		if branch, asked := data[history.DataBranch]; asked {
+			t.Branch = branch
+		}
+		told := inSession(&t, data)
+		same := t.Branch == s.Task.Branch && t.Session == s.Task.Session
+		for key, field := range map[string]*string{history.DataSummary: &t.Summary, history.DataHarness: &t.Harness,
+			history.DataReviewHarness: &t.ReviewHarness} {
+			if value, asked := data[key]; asked {
+				same = same && *field == value
+				*field = value
+			}
+		}
+		if same {
+			return nil, nil
+		}
+		return noteRuling(s, t, u.Actor, history.Event{Type: history.Updated, Data: told}, e.Now()), nil
+	})
+	if err != nil {
+		return task.Task{}, err
+	}
+	s, _, _, err = e.refresh(ctx, id, headerAlone)
+	return s.Task, err
+}
+
+// renameSession renames a task's session after its branch. It returns the new name, or the empty string where that
+// is the name on record. A session that keeps its name does no harm: Orange finds the task's windows by their marks.
+func (e *Engine) renameSession(ctx context.Context, t task.Task, branch string) string {
+	if t.Session == "" {
+		return ""
+	}
+	t.Branch = branch
+	name, err := e.Agents.Rename(ctx, t)
+	if err != nil {
+		e.Log.Warn("the session keeps the name of the old branch", "component", "engine", "task", t.ID, "session",
+			t.Session, "error", err.Error())
+		return ""
+	}
+	if name == t.Session {
+		return ""
+	}
+	return name
+}
+
+// inSession puts the new name of a session into a task that still has one, and returns the data of its event.
+func inSession(t *task.Task, data map[string]string) map[string]string {
+	name, renamed := data[history.DataSession]
+	if !renamed {
+		return data
+	}
+	if t.Session != "" {
+		t.Session = name
+		return data
+	}
+	data = maps.Clone(data)
+	delete(data, history.DataSession) // the session has ended meanwhile
+	return data
+}
+
+// inOneLine is a text without ends of lines: what follows one in a summary would be a text of its own in a prompt.
+func inOneLine(text string) string {
+	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }), " ")
+}
+
+// checkBranch returns why a task cannot have its branch, or nil if it can. The commit checks again that no other
+// live task has it.
+func (e *Engine) checkBranch(ctx context.Context, p task.Project, t task.Task) error {
+	if t.Branch == p.DefaultBranch {
+		return task.Notef(task.ErrUsage,
+			"cannot use the branch %q for a task: it is the default branch of %q, where only reviewed work belongs",
+			t.Branch, p.Name)
+	}
+	others, err := e.Record.List(ctx, record.Filter{Project: t.Project, Branch: t.Branch, Live: true})
+	if err != nil {
+		return err
+	}
+	for _, o := range others {
+		if o.ID != t.ID {
+			return task.Notef(task.ErrBranchTaken, "cannot use the branch %q: the live task %s has it", t.Branch, o.ID)
+		}
+	}
+	return e.Work.CheckBranch(ctx, t)
+}
+
+func (e *Engine) branch(ctx context.Context, t task.Task, name string) (string, error) {
+	if name != "" {
+		project, err := e.Work.Project(t.Project)
+		if err != nil {
+			return "", err
+		}
+		wanted := t
+		wanted.Branch = name
+		if err := e.checkBranch(ctx, project, wanted); err != nil {
+			return "", err
+		}
+	}
+	if t.Workspace == "" {
+		if name == "" {
+			return "", task.Notef(task.ErrUsage,
+				"cannot take over the branch of task %s: it has no workspace; give the branch a name", t.ID)
+		}
+		return name, nil
+	}
+	return e.Work.SetBranch(ctx, t, name)
+}
+
+// atCreation is the reason for what a person allows a task when they create it.
+const atCreation = "said when the task was created"
+
+// mayChange is the event of a person who allows a task to change what its project protects.
+func mayChange(t task.Task, u task.Update) (history.Event, error) {
+	if err := decide.MayAllow(t, u.Actor, u.Reason); err != nil {
+		return history.Event{}, err
+	}
+	return history.Event{Type: history.Updated, Reason: u.Reason,
+		Data: map[string]string{replay.DataMayChange: strings.Join(u.MayChange, "\n")}}, nil
+}
+
+// takeMark takes away the mark of a task that is over.
+func (e *Engine) takeMark(ctx context.Context, id string, u task.Update) error {
+	_, _, err := e.do(ctx, id, e.withRules, func(s step) (*ruling, error) {
+		if err := decide.MaySee(s.Task, u.Actor); err != nil || s.Task.Attention == "" {
+			return nil, err
+		}
+		after := s.Task
+		after.Attention = ""
+		return noteRuling(s, after, u.Actor, history.Event{Type: history.Updated, Reason: u.Reason,
+			Data: map[string]string{"seen": s.Task.Attention}}, e.Now()), nil
+	})
+	if err != nil {
+		return err
+	}
+	return e.resetRefusals(ctx, id, u.Actor)
+}
