@@ -27,20 +27,6 @@ type merge struct {
 	again time.Time
 }
 
-// watchMerges goes on with merges that were cut short. git may take its time: nothing else waits for it.
-func (m *Monitor) watchMerges(ctx context.Context) {
-	m.again(ctx, "merges that were cut short", mergesEvery, func(ctx context.Context) map[string]error {
-		tasks, err := m.taskLists(ctx)
-		if err == nil {
-			err = m.goOnMerging(ctx, tasks.live)
-		}
-		if err == nil {
-			return nil
-		}
-		return map[string]error{"": err}
-	})
-}
-
 // goOnMerging has the engine look at each task that can be merged, where something has happened to it since the last
 // look. A merge that could not be made good is looked at again, less and less often.
 func (m *Monitor) goOnMerging(ctx context.Context, live []task.Task) error {

@@ -191,11 +191,13 @@ func (m *Monitor) Run(ctx context.Context) {
 	m.report(ctx, "look", m.Look(ctx))
 	// After the first look, which sees to the deadlines too: each of them reads all live tasks.
 	crew.Go(func() { m.watchDeadlines(ctx) })
-	crew.Go(func() { m.watchPullRequests(ctx) })
-	crew.Go(func() { m.watchConflicts(ctx) })
 	crew.Go(func() { m.watchScreens(ctx) })
-	crew.Go(func() { m.watchWaiting(ctx) })
-	crew.Go(func() { m.watchMerges(ctx) })
+	crew.Go(func() { m.again(ctx, "pull requests", requestsEvery, m.pullRequests) })
+	crew.Go(func() { m.again(ctx, "tasks that wait for others", waitingEvery, ofAll(m.waiting)) })
+	crew.Go(func() { m.again(ctx, "merges that were cut short", mergesEvery, ofAll(m.goOnMerging)) })
+	if m.Conflicts != nil {
+		crew.Go(func() { m.again(ctx, "conflicts", conflictsEvery, m.conflicts) })
+	}
 	for {
 		select {
 		case <-ctx.Done():
@@ -220,9 +222,11 @@ func (m *Monitor) Once(ctx context.Context) error {
 		err := errors.Join(all, m.Engine.Finish(ctx), m.Look(ctx), m.goOnMerging(ctx, tasks.live),
 			m.waiting(ctx, tasks.live))
 		if round == 0 {
-			for _, met := range m.pullRequests(ctx) {
+			now, unread := m.taskLists(ctx)
+			for _, met := range m.pullRequests(ctx, now.live) {
 				asked = errors.Join(asked, met)
 			}
+			asked = errors.Join(asked, unread)
 		}
 		err = errors.Join(err, m.Engine.Finish(ctx))
 		had := tasks.sumOfChanges()
@@ -239,7 +243,7 @@ func (m *Monitor) Once(ctx context.Context) error {
 		m.forget(tasks)
 	}
 	if m.Conflicts != nil {
-		for _, met := range m.conflicts(ctx) { // the order of what is logged does not matter
+		for _, met := range m.conflicts(ctx, tasks.live) { // the order of what is logged does not matter
 			m.report(ctx, "conflicts", met)
 		}
 	}

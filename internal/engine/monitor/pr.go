@@ -13,19 +13,20 @@ import (
 // requestsEvery is how often a project's pull requests are looked at.
 const requestsEvery = 2 * time.Minute
 
-// watchPullRequests looks at the pull requests again and again. The network may be slow: nothing else waits for it.
-func (m *Monitor) watchPullRequests(ctx context.Context) {
-	m.again(ctx, "pull requests", requestsEvery, m.pullRequests)
-}
-
-// again looks at the projects again and again. Trouble that stays the same is reported once.
+// again looks at the live tasks again and again. git and the network may take their time: nothing else waits for it.
+// Trouble that stays the same is reported once.
 func (m *Monitor) again(ctx context.Context, what string, every time.Duration,
-	look func(context.Context) map[string]error) {
+	look func(ctx context.Context, live []task.Task) map[string]error) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	told := map[string]string{}
 	for {
-		met := look(ctx)
+		var met map[string]error
+		if tasks, err := m.taskLists(ctx); err != nil {
+			met = map[string]error{"": err}
+		} else {
+			met = look(ctx, tasks.live)
+		}
 		for project, err := range met { // the order of what is logged does not matter
 			if told[project] != err.Error() {
 				m.report(ctx, what, err)
@@ -43,15 +44,21 @@ func (m *Monitor) again(ctx context.Context, what string, every time.Duration,
 	}
 }
 
+// ofAll is a look that goes wrong for all projects at once.
+func ofAll(look func(context.Context, []task.Task) error) func(context.Context, []task.Task) map[string]error {
+	return func(ctx context.Context, live []task.Task) map[string]error {
+		if err := look(ctx, live); err != nil {
+			return map[string]error{"": err}
+		}
+		return nil
+	}
+}
+
 // pullRequests asks how the pull requests of live tasks stand that are open on record, with one question for each
 // project, and tells the engine how they were found. It answers what went wrong, by project.
-func (m *Monitor) pullRequests(ctx context.Context) map[string]error {
-	tasks, err := m.taskLists(ctx)
-	if err != nil {
-		return map[string]error{"": err}
-	}
+func (m *Monitor) pullRequests(ctx context.Context, live []task.Task) map[string]error {
 	open := map[string][]task.Task{}
-	for _, t := range tasks.live {
+	for _, t := range live {
 		if t.PRURL != "" && t.PRState == record.PROpen {
 			open[t.Project] = append(open[t.Project], t)
 		}

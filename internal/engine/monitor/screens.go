@@ -108,7 +108,7 @@ type waiting struct {
 
 // screens tells people of agents that wait for them, each once while it does, and has agents go on whose limit is over.
 // It looks at all agents where since is zero, else at those whose screens have changed since, and returns how many it
-// nextLook at, and whether some were left. known has what is known of those that wait, by task.
+// looked at, and whether some were left. known has what is known of those that wait, by task.
 func (m *Monitor) screens(ctx context.Context, known map[string]waiting, since time.Time) (
 	looked int, more bool, err error) {
 	tasks, err := m.taskLists(ctx)

@@ -25,20 +25,6 @@ type waits struct {
 	again time.Time // when to look again where all are
 }
 
-// watchWaiting starts tasks that wait for others. git may take its time: nothing else waits for it.
-func (m *Monitor) watchWaiting(ctx context.Context) {
-	m.again(ctx, "tasks that wait for others", waitingEvery, func(ctx context.Context) map[string]error {
-		tasks, err := m.taskLists(ctx)
-		if err == nil {
-			err = m.waiting(ctx, tasks.live)
-		}
-		if err == nil {
-			return nil
-		}
-		return map[string]error{"": err}
-	})
-}
-
 // waiting has the engine look at each task that waits for others, where another one of those is over by now. A task
 // whose others all live costs nothing.
 func (m *Monitor) waiting(ctx context.Context, live []task.Task) error {
