@@ -76,16 +76,10 @@ func TestDied_toldManyTimesByManyHasOneConsequence(t *testing.T) {
 	w := newWorld(t)
 	id := w.reach("planning")
 	death := w.death(id, task.RoleWorker)
-	var crew sync.WaitGroup
-	errs := make([]error, 8)
-	for i := range errs {
-		e := w.another().Engine
-		crew.Go(func() { _, errs[i] = e.Died(t.Context(), death) })
-	}
-	crew.Wait()
-	for _, err := range errs {
-		must(t, err)
-	}
+	w.many(8, func(program *world) error {
+		_, err := program.Died(t.Context(), death)
+		return err
+	})
 	if crashes := w.events(id, history.AgentCrashed); len(crashes) != 1 ||
 		w.task(id).Counters.Get(task.CrashCount) != 1 {
 		t.Errorf("%d crashes are told, %d are counted", len(crashes), w.task(id).Counters.Get(task.CrashCount))

@@ -250,7 +250,7 @@ func TestAMergeThatIsCutShortByTheLease_isNoFailedMerge(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	l := leased{&branch{fakeRepository: w.repository}, &guard{}}
-	w.Facts, w.Rules = l.branch.Look, gated{w.Rules}
+	w.Facts, w.Rules = l.Look, gated{w.Rules}
 	w.Work = engine.GuardedWork{Work: l, Guard: l.guard}
 	id := w.reach("reviewing")
 	_, _, err := w.Merge(t.Context(), id, task.Merge{}, human)

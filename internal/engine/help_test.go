@@ -85,6 +85,19 @@ func (w *world) another() *world {
 	return &other
 }
 
+// many has other programs at work on the same home do something at the same instant.
+func (w *world) many(programs int, do func(program *world) error) {
+	w.t.Helper()
+	errs := make([]error, programs)
+	var crew sync.WaitGroup
+	for i := range errs {
+		program := w.another()
+		crew.Go(func() { errs[i] = do(program) })
+	}
+	crew.Wait()
+	must(w.t, errors.Join(errs...))
+}
+
 // clock moves on a little with every look at it.
 type clock struct {
 	mu  sync.Mutex

@@ -45,7 +45,7 @@ const alreadyMerged = "already merged"
 func (e *Engine) Merge(ctx context.Context, id string, m task.Merge, actor task.Actor) (
 	out record.Outcome, how string, err error) {
 	out, err = e.once(ctx, id, actor, func() (out record.Outcome, err error) {
-		out, how, err = e.merge(ctx, id, m, actor)
+		out, how, err = (&merging{e, m, actor}).merge(ctx, id)
 		return out, err
 	})
 	if err == nil && how == "" { // it was made before
@@ -55,7 +55,15 @@ func (e *Engine) Merge(ctx context.Context, id string, m task.Merge, actor task.
 	return out, how, err
 }
 
-func (e *Engine) merge(ctx context.Context, id string, m task.Merge, actor task.Actor) (record.Outcome, string, error) {
+// merging is what someone asks for of one task or several.
+type merging struct {
+	*Engine
+	asked task.Merge
+	actor task.Actor
+}
+
+func (e *merging) merge(ctx context.Context, id string) (record.Outcome, string, error) {
+	m, actor := e.asked, e.actor
 	release, err := e.Folder.Lock(ctx, mergeLock(id))
 	if err != nil {
 		return record.Outcome{}, "", err
@@ -109,7 +117,7 @@ func (e *Engine) merge(ctx context.Context, id string, m task.Merge, actor task.
 	if refused != nil {
 		if refusal.Override != "" { // a line that would be refused for something else is none
 			in.Asked.Override = "REASON"
-			refusal.Override = e.mergeLine(ctx, s.Task, in, actor)
+			refusal.Override = e.mergeLine(ctx, s.Task, in)
 		}
 		refused = e.noteRefusal(ctx, req, refused)
 		e.restoreFiles(ctx, id)
@@ -128,7 +136,7 @@ func (e *Engine) merge(ctx context.Context, id string, m task.Merge, actor task.
 	}
 	if errors.Is(err, fencing.ErrWaits) {
 		err = whoRetries(err, "no program merges it later: run it again when that is over: "+
-			e.mergeLine(ctx, s.Task, in, actor))
+			e.mergeLine(ctx, s.Task, in))
 	}
 	return out, how, err
 }
@@ -146,7 +154,7 @@ func mergeRequest(id string, m task.Merge, actor task.Actor) *request {
 }
 
 // mergeWay is how the task is merged here, by what the project and the person say.
-func (e *Engine) mergeWay(ctx context.Context, t task.Task, req task.Request,
+func (e *merging) mergeWay(ctx context.Context, t task.Task, req task.Request,
 	in record.Merging) (record.MergeOrder, error) {
 	def, err := e.rules(ctx, t)
 	if err != nil {
@@ -159,7 +167,7 @@ func (e *Engine) mergeWay(ctx context.Context, t task.Task, req task.Request,
 }
 
 // mergeWants adds to a merge that is asked for what the project says of it, and what origin lacks.
-func (e *Engine) mergeWants(ctx context.Context, t task.Task, in record.Merging) (_ record.Merging, err error) {
+func (e *merging) mergeWants(ctx context.Context, t task.Task, in record.Merging) (_ record.Merging, err error) {
 	if in.Project, err = e.Work.Project(t.Project); err != nil && !errors.Is(err, task.ErrNotFound) {
 		return in, err
 	}
@@ -168,15 +176,15 @@ func (e *Engine) mergeWants(ctx context.Context, t task.Task, in record.Merging)
 }
 
 // mergeLine is the line with which a person asks for a merge again, with what it needs as far as that can be found out.
-func (e *Engine) mergeLine(ctx context.Context, t task.Task, in record.Merging, actor task.Actor) string {
+func (e *merging) mergeLine(ctx context.Context, t task.Task, in record.Merging) string {
 	if all, err := e.mergeWants(ctx, t, in); err == nil {
 		in = all
 	}
-	return strings.Join(in.Commands(t.ID, actor.As), ", or ")
+	return strings.Join(in.Commands(t.ID, e.actor.As), ", or ")
 }
 
 // tellChecks says what the person waits for.
-func (e *Engine) tellChecks(t task.Task, order record.MergeOrder) {
+func (e *merging) tellChecks(t task.Task, order record.MergeOrder) {
 	if e.Warn == nil || len(order.Checks) == 0 || len(order.Checked) > 0 {
 		return
 	}
@@ -186,7 +194,7 @@ func (e *Engine) tellChecks(t task.Task, order record.MergeOrder) {
 
 // mergeHere merges the commit that was judged, and moves the task. Right before the default branch moves it notes
 // which commit it merges, what git says of the branch, and what the default branch gets.
-func (e *Engine) mergeHere(ctx context.Context, t task.Task, req task.Request, order record.MergeOrder,
+func (e *merging) mergeHere(ctx context.Context, t task.Task, req task.Request, order record.MergeOrder,
 	git *earlierLook) (record.Outcome, string, error) {
 	text, err := json.Marshal(git.facts)
 	if err != nil {
@@ -253,7 +261,7 @@ func (e *Engine) noteMerge(ctx context.Context, t task.Task, actor task.Actor, j
 }
 
 // begin records that a merge begins, unless the task has moved since it was judged.
-func (e *Engine) begin(ctx context.Context, judged task.Task, actor task.Actor, event history.Event) error {
+func (e *merging) begin(ctx context.Context, judged task.Task, actor task.Actor, event history.Event) error {
 	_, _, err := e.do(ctx, judged.ID, e.withRules, func(s step) (*ruling, error) {
 		if err := refuseIfMoved(s.Task, judged); err != nil {
 			return nil, err
@@ -285,7 +293,7 @@ func gitFacts(evidence decide.Evidence) *earlierLook {
 }
 
 // worthMerging refuses a merge that would finish a task whose commit adds nothing.
-func (e *Engine) worthMerging(ctx context.Context, t task.Task, to task.Status, commit string) error {
+func (e *merging) worthMerging(ctx context.Context, t task.Task, to task.Status, commit string) error {
 	ahead, err := e.Work.Ahead(ctx, t, commit)
 	if err != nil || ahead {
 		return err

@@ -46,7 +46,7 @@ func cutShort(t *testing.T, before bool, m task.Merge) (*world, *killed, string)
 	t.Helper()
 	w := newWorld(t)
 	k := &killed{branch: &branch{fakeRepository: w.repository}, before: before}
-	w.Work, w.Facts, w.Rules = k, k.branch.Look, gated{w.Rules}
+	w.Work, w.Facts, w.Rules = k, k.Look, gated{w.Rules}
 	id := w.reach("reviewing")
 	ctx, off := context.WithCancel(t.Context())
 	k.off = off

@@ -26,15 +26,22 @@ func (e *Engine) MergeMany(ctx context.Context, in record.MergeMany, actor task.
 	if err != nil {
 		return err
 	}
+	m := mergingMany{merging{e, in.Merge, actor}, told}
 	switch {
 	case len(ids) == 0:
 		return nil
 	case in.DryRun:
-		return e.tellPlan(ctx, ids, in.Merge, actor, told)
+		return m.tellPlan(ctx, ids)
 	case in.Bisect:
-		return e.mergeHalves(ctx, ids, &in.Merge, actor, told)
+		return m.halves(ctx, ids)
 	}
-	return e.mergeInTurn(ctx, ids, &in.Merge, actor, told)
+	return m.inTurn(ctx, ids)
+}
+
+// mergingMany is the merge of several tasks.
+type mergingMany struct {
+	merging
+	told func(record.MergedOne)
 }
 
 // toMerge are the ids of the tasks that are to be merged. Each is of the project.
@@ -84,12 +91,11 @@ type candidate struct {
 }
 
 // plan judges the tasks, and rehearses the merges of those that may be merged. It changes nothing.
-func (e *Engine) plan(ctx context.Context, ids []string, m task.Merge, actor task.Actor) (all []candidate, last string,
-	err error) {
+func (e *merging) plan(ctx context.Context, ids []string) (all []candidate, last string, err error) {
 	var commits []string
 	var fit []int // their places
 	for i, id := range ids {
-		one, err := e.candidate(ctx, id, m, actor)
+		one, err := e.candidate(ctx, id)
 		if err != nil {
 			return nil, "", err
 		}
@@ -124,12 +130,12 @@ func (e *Engine) plan(ctx context.Context, ids []string, m task.Merge, actor tas
 }
 
 // candidate judges one task as its merge does.
-func (e *Engine) candidate(ctx context.Context, id string, m task.Merge, actor task.Actor) (candidate, error) {
-	r := mergeRequest(id, m, actor)
+func (e *merging) candidate(ctx context.Context, id string) (candidate, error) {
+	r := mergeRequest(id, e.asked, e.actor)
 	s, decision, err := e.judge(ctx, r)
 	one := candidate{task: s.Task, commit: s.evidence.Subject.Commit}
 	if err == nil && decision.Moved {
-		one.order, err = e.mergeWay(ctx, s.Task, r.Request, record.Merging{Asked: m})
+		one.order, err = e.mergeWay(ctx, s.Task, r.Request, record.Merging{Asked: e.asked})
 	}
 	switch {
 	case err != nil && !leftOut(err):
@@ -145,9 +151,8 @@ func (e *Engine) candidate(ctx context.Context, id string, m task.Merge, actor t
 }
 
 // tellPlan says what would become of each task.
-func (e *Engine) tellPlan(ctx context.Context, ids []string, m task.Merge, actor task.Actor,
-	told func(record.MergedOne)) error {
-	all, _, err := e.plan(ctx, ids, m, actor)
+func (m *mergingMany) tellPlan(ctx context.Context, ids []string) error {
+	all, _, err := m.plan(ctx, ids)
 	if err != nil {
 		return err
 	}
@@ -156,40 +161,38 @@ func (e *Engine) tellPlan(ctx context.Context, ids []string, m task.Merge, actor
 		if c.left == nil {
 			one.How = fmt.Sprintf("%.7s would be merged", c.commit)
 		}
-		told(one)
+		m.told(one)
 	}
 	return nil
 }
 
-// mergeInTurn merges each task for itself.
-func (e *Engine) mergeInTurn(ctx context.Context, ids []string, m *task.Merge, actor task.Actor,
-	told func(record.MergedOne)) error {
-	planned, _, err := e.plan(ctx, ids, *m, actor)
+// inTurn merges each task for itself.
+func (m *mergingMany) inTurn(ctx context.Context, ids []string) error {
+	planned, _, err := m.plan(ctx, ids)
 	if err != nil {
 		return err
 	}
 	for i, c := range planned {
 		one := record.MergedOne{Task: c.task}
-		out, how, err := e.Merge(ctx, c.task.ID, *m, actor)
+		out, how, err := m.Merge(ctx, c.task.ID, m.asked, m.actor)
 		switch {
 		case err == nil:
 			one.Task, one.How, one.Outcome = out.Task, how, out
-			m.With = 0 // they went with this one
+			m.asked.With = 0 // they went with this one
 		case leftOut(err):
 			one.Left, one.With = err, c.with
 		default:
 			return fmt.Errorf("%w; %d more tasks were not tried", err, len(planned)-i-1)
 		}
-		told(one)
+		m.told(one)
 	}
 	return nil
 }
 
-// mergeHalves checks the result of all merges together. Where that is green each of them is merged without a check of
+// halves checks the result of all merges together. Where that is green each of them is merged without a check of
 // its own, and where it is red each half is tried, the second one on top of the first.
-func (e *Engine) mergeHalves(ctx context.Context, ids []string, m *task.Merge, actor task.Actor,
-	told func(record.MergedOne)) error {
-	all, last, err := e.plan(ctx, ids, *m, actor)
+func (m *mergingMany) halves(ctx context.Context, ids []string) error {
+	all, last, err := m.plan(ctx, ids)
 	if err != nil {
 		return err
 	}
@@ -210,23 +213,23 @@ func (e *Engine) mergeHalves(ctx context.Context, ids []string, m *task.Merge, a
 		}
 	}
 	if len(fit) < 2 || len(checks) == 0 {
-		return e.mergeInTurn(ctx, ids, m, actor, told)
+		return m.inTurn(ctx, ids)
 	}
-	err = e.Work.CheckResult(ctx, any, last, checks)
+	err = m.Work.CheckResult(ctx, any, last, checks)
 	if _, red := errors.AsType[*record.Unmerged](err); err != nil && !red {
 		return err
 	}
 	if err == nil {
 		whole := *m
-		whole.Checked = trees
-		if err = e.mergeInTurn(ctx, fit, &whole, actor, told); err == nil {
-			m.With = whole.With
+		whole.asked.Checked = trees
+		if err = whole.inTurn(ctx, fit); err == nil {
+			m.asked.With = whole.asked.With
 		}
-	} else if err = e.mergeHalves(ctx, fit[:len(fit)/2], m, actor, told); err == nil {
-		err = e.mergeHalves(ctx, fit[len(fit)/2:], m, actor, told)
+	} else if err = m.halves(ctx, fit[:len(fit)/2]); err == nil {
+		err = m.halves(ctx, fit[len(fit)/2:])
 	}
 	if err == nil && len(unfit) > 0 {
-		err = e.mergeInTurn(ctx, unfit, m, actor, told)
+		err = m.inTurn(ctx, unfit)
 	}
 	return err
 }

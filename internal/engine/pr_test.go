@@ -3,7 +3,7 @@ package engine_test
 import (
 	"errors"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"testing"
 
 	"orange/internal/proof/replay"
@@ -332,22 +332,15 @@ func TestPRSeen_toldByManyAtOnceWhileAPersonMergesMovesTheTaskOnce(t *testing.T)
 		w := newWorld(t)
 		id := w.requested("reviewing")
 		w.repository.requests = []record.PullRequest{pull(record.PRMerged)}
-		var crew sync.WaitGroup
-		for range 3 {
-			other := w.another()
-			crew.Go(func() {
-				if _, err := other.PRSeen(t.Context(), id, pull(record.PRMerged)); err != nil {
-					t.Errorf("a monitor: %v", err)
-				}
-			})
-		}
-		person := w.another()
-		crew.Go(func() {
-			if _, _, err := person.Merge(t.Context(), id, task.Merge{}, human); err != nil {
-				t.Errorf("the person: %v", err)
+		var person atomic.Bool
+		w.many(4, func(program *world) (err error) {
+			if person.CompareAndSwap(false, true) {
+				_, _, err = program.Merge(t.Context(), id, task.Merge{}, human)
+			} else {
+				_, err = program.PRSeen(t.Context(), id, pull(record.PRMerged))
 			}
+			return err
 		})
-		crew.Wait()
 		moves := 0
 		for _, e := range w.events(id, "") {
 			if e.IsMove() && e.To == "done" {

@@ -258,16 +258,7 @@ func TestOneEdit_isOneEventHoweverManyMeetIt(t *testing.T) {
 	t.Parallel()
 	w, id, _ := projecting(t)
 	must(t, os.WriteFile(w.state(id), []byte("[]"), 0o644))
-	var crew sync.WaitGroup
-	errs := make([]error, 8)
-	for i := range errs {
-		other := w.another()
-		crew.Go(func() { errs[i] = other.Sync(t.Context(), id) })
-	}
-	crew.Wait()
-	for _, err := range errs {
-		must(t, err)
-	}
+	w.many(8, func(program *world) error { return program.Sync(t.Context(), id) })
 	if noted := w.events(id, history.ProjectionRestored); len(noted) != 1 {
 		t.Errorf("the history tells %d edits, want 1", len(noted))
 	}

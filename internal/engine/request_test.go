@@ -6,7 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -160,28 +160,17 @@ func TestRequest_ofManyAtOnceMovesOnce(t *testing.T) {
 	w := newWorld(t)
 	id := w.reach("working")
 	w.write(id, handoff)
-	var all sync.WaitGroup
-	var moved sync.Map
-	for i := range 4 {
-		program := w.another()
-		for j := range 2 {
-			all.Go(func() {
-				out, err := program.ask(id, "agent-review", worker)
-				if err != nil {
-					t.Error(err)
-				}
-				if out.Moved {
-					moved.Store(2*i+j, true)
-				}
-			})
+	var winners atomic.Int32
+	w.many(8, func(program *world) error {
+		out, err := program.ask(id, "agent-review", worker)
+		if out.Moved {
+			winners.Add(1)
 		}
-	}
-	all.Wait()
-	winners := 0
-	moved.Range(func(any, any) bool { winners++; return true })
+		return err
+	})
 	moves := w.events(id, history.StatusChanged)
-	if winners != 1 || len(moves) != 3 || w.task(id).Counters.Get(task.ReviewRound) != 1 {
-		t.Errorf("%d moved it, the history has %d moves, the round is %d", winners, len(moves),
+	if winners.Load() != 1 || len(moves) != 3 || w.task(id).Counters.Get(task.ReviewRound) != 1 {
+		t.Errorf("%d moved it, the history has %d moves, the round is %d", winners.Load(), len(moves),
 			w.task(id).Counters.Get(task.ReviewRound))
 	}
 	wantText(t, "hooks", w.performer.done(), "spawn_reviewer")
@@ -190,28 +179,20 @@ func TestRequest_ofManyAtOnceMovesOnce(t *testing.T) {
 func TestCreate_ofManyOnOneBranchMakesOneTask(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	errs := make([]error, 8)
-	var all sync.WaitGroup
-	for i := range errs {
-		program := w.another()
-		all.Go(func() {
-			_, errs[i] = program.Create(t.Context(), task.New{Project: w.repository.project, Branch: "fix",
-				Summary: "x", Workflow: "default", Spawn: true, Actor: human})
-		})
-	}
-	all.Wait()
-	made := 0
-	for _, err := range errs {
-		if err == nil {
-			made++
-		} else if !errors.Is(err, task.ErrBranchTaken) {
-			t.Error(err)
+	var made atomic.Int32
+	w.many(8, func(program *world) error {
+		_, err := program.Create(t.Context(), task.New{Project: w.repository.project, Branch: "fix",
+			Summary: "x", Workflow: "default", Spawn: true, Actor: human})
+		if errors.Is(err, task.ErrBranchTaken) {
+			return nil
 		}
-	}
+		made.Add(1)
+		return err
+	})
 	tasks, err := w.store.List(t.Context(), record.Filter{})
 	must(t, err)
-	if made != 1 || len(tasks) != 1 {
-		t.Errorf("%d succeeded and %d tasks are there", made, len(tasks))
+	if made.Load() != 1 || len(tasks) != 1 {
+		t.Errorf("%d succeeded and %d tasks are there", made.Load(), len(tasks))
 	}
 }
 

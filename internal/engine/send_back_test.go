@@ -155,21 +155,15 @@ func TestSendBack_ofOneFactHappensOnceWhoeverReportsIt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.reach("reviewing")
-	var all sync.WaitGroup
 	var mu sync.Mutex
 	told := map[string]int{}
-	for range 4 {
-		all.Go(func() {
-			text, err := w.SendBack(t.Context(), id, red("run 1"))
-			mu.Lock()
-			defer mu.Unlock()
-			if err != nil {
-				t.Error(err)
-			}
-			told[text]++
-		})
-	}
-	all.Wait()
+	w.many(4, func(program *world) error {
+		text, err := program.SendBack(t.Context(), id, red("run 1"))
+		mu.Lock()
+		defer mu.Unlock()
+		told[text]++
+		return err
+	})
 	want := `the check build is red; it was sent back to "working"`
 	if told[want] != 1 || told[""] != 3 || w.task(id).Status != "working" {
 		t.Errorf("told %v, it is %q", told, w.task(id).Status)

@@ -212,14 +212,7 @@ func TestSettle_byManyAtOncePerformsEachHookOnce(t *testing.T) {
 	w := newWorld(t)
 	w.runner.dead = true
 	id := w.create("fix", true).Task.ID
-	errs := make(chan error)
-	for range 4 {
-		other := w.another()
-		go func() { errs <- other.Settle(t.Context(), id) }()
-	}
-	for range 4 {
-		must(t, <-errs)
-	}
+	w.many(4, func(program *world) error { return program.Settle(t.Context(), id) })
 	wantText(t, "asked for", w.performer.done(), "acquire_workspace spawn_agent")
 	if w.performer.most != 1 {
 		t.Errorf("%d hooks of a task were performed at once", w.performer.most)

@@ -220,22 +220,18 @@ func TestTimeouts_areToldByOneOfManyMonitors(t *testing.T) {
 	id := w.reach("planning")
 	for _, pass := range []time.Duration{81 * time.Second, 20 * time.Second, 50 * time.Second} {
 		w.clock.pass(pass)
-		var crew sync.WaitGroup
 		var mu sync.Mutex
 		var heard []string
-		for range 4 {
-			other := w.another()
-			other.limit("cancelled")
-			crew.Go(func() {
-				_, message, err := other.Timeouts(t.Context(), id)
-				mu.Lock()
-				defer mu.Unlock()
-				if message != "" || err != nil {
-					heard = append(heard, message)
-				}
-			})
-		}
-		crew.Wait()
+		w.many(4, func(program *world) error {
+			program.limit("cancelled")
+			_, message, err := program.Timeouts(t.Context(), id)
+			mu.Lock()
+			defer mu.Unlock()
+			if message != "" {
+				heard = append(heard, message)
+			}
+			return err
+		})
 		if len(heard) != 1 || heard[0] == "" {
 			t.Errorf("after %s it was told %q", pass, heard)
 		}
