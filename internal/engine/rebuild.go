@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"strconv"
 	"strings"
@@ -183,12 +184,10 @@ func tellRebuilt(t *task.Task, events []history.Event, now time.Time) ([]history
 
 // takeOver sets from the header what the history does not protect.
 func takeOver(t *task.Task, header taskHeader) {
-	for key, into := range map[string]*string{ // each has its own place: the order does not matter
-		"summary": &t.Summary, "harness": &t.Harness, "review_harness": &t.ReviewHarness, "effort": &t.Effort,
-		"review_effort": &t.ReviewEffort, "model": &t.Model, "review_model": &t.ReviewModel,
-		"workspace": &t.Workspace, "tmux_session": &t.Session, "pr_url": &t.PRURL, "pr_state": &t.PRState,
-		"attention": &t.Attention,
-	} {
+	fields := peoplesFields(t)
+	maps.Copy(fields, map[string]*string{"workspace": &t.Workspace, "tmux_session": &t.Session, "pr_url": &t.PRURL,
+		"pr_state": &t.PRState, "attention": &t.Attention})
+	for key, into := range fields { // each has its own place: the order does not matter
 		if text, there := header.get(key); there {
 			*into = text
 		}

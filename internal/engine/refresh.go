@@ -242,10 +242,11 @@ func compare(ctx context.Context, on Record, t *task.Task, d *document.Document)
 		if err != nil {
 			return nil, err
 		}
+		field, may := peoplesFields(t)[want.Key]
 		switch {
 		case old:
-		case adopt(t, want.Key, found):
-			adopted[want.Key] = found
+		case may:
+			*field, adopted[want.Key] = found, found
 		default:
 			events = append(events, history.Event{
 				Type: history.DocumentRestored, Reason: "someone wrote a value into TASK.md that only the engine sets",
@@ -259,25 +260,12 @@ func compare(ctx context.Context, on Record, t *task.Task, d *document.Document)
 	return events, nil
 }
 
-// adopt sets a field to what people wrote into the document, and reports whether they may set it.
-func adopt(t *task.Task, key, value string) bool {
-	switch key {
-	case "summary":
-		t.Summary = value
-	case "harness":
-		t.Harness = value
-	case "review_harness":
-		t.ReviewHarness = value
-	case "effort":
-		t.Effort = value
-	case "review_effort":
-		t.ReviewEffort = value
-	case "model":
-		t.Model = value
-	case "review_model":
-		t.ReviewModel = value
-	default:
-		return false
+// peoplesFields are the fields of a task that people may set in the document's header, by their keys there and in the
+// history.
+func peoplesFields(t *task.Task) map[string]*string {
+	return map[string]*string{
+		history.DataSummary: &t.Summary, history.DataHarness: &t.Harness, history.DataReviewHarness: &t.ReviewHarness,
+		history.DataEffort: &t.Effort, history.DataReviewEffort: &t.ReviewEffort, history.DataModel: &t.Model,
+		history.DataReviewModel: &t.ReviewModel,
 	}
-	return true
 }

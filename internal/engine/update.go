@@ -77,8 +77,7 @@ func (e *Engine) update(ctx context.Context, id string, u task.Update) (task.Tas
 		}
 		told := inSession(&t, data)
 		same := t.Branch == s.Task.Branch && t.Session == s.Task.Session
-		for key, field := range map[string]*string{history.DataSummary: &t.Summary, history.DataHarness: &t.Harness,
-			history.DataReviewHarness: &t.ReviewHarness} {
+		for key, field := range peoplesFields(&t) {
 			if value, asked := data[key]; asked {
 				same = same && *field == value
 				*field = value
