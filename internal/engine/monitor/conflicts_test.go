@@ -3,11 +3,13 @@ package monitor_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"orange/internal/rules/record"
 	"orange/internal/rules/task"
 )
 
@@ -36,33 +38,32 @@ func TestConflicts_areLookedForInEveryProjectWithLiveTasks(t *testing.T) {
 	wantDid(t, w, "conflicts garden 3", "conflicts shed 3")
 }
 
-func TestConflicts_areLookedForEveryHalfMinute(t *testing.T) {
+func TestRun_looksAgainAtPullRequestsAndConflicts(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		m, w := newMonitor()
-		m.Conflicts = w.compares
-		w.planted("1", "garden", true)
-		ctx, off := context.WithCancel(t.Context())
-		var crew sync.WaitGroup
-		crew.Go(func() { m.Run(ctx) })
-		for _, want := range []int{1, 2, 3} {
-			synctest.Wait()
-			w.mu.Lock()
-			looks := 0
-			for _, line := range w.did {
-				if line == "conflicts garden 1" {
-					looks++
+	for line, every := range map[string]time.Duration{
+		"conflicts garden 1": 30 * time.Second, "standing garden 1": 2 * time.Minute,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			m, w := newMonitor()
+			m.Conflicts = w.compares
+			w.asked("1", "garden", record.PROpen)
+			ctx, off := context.WithCancel(t.Context())
+			var crew sync.WaitGroup
+			crew.Go(func() { m.Run(ctx) })
+			for _, want := range []int{1, 2, 3} {
+				synctest.Wait()
+				w.mu.Lock()
+				looks := len(slices.DeleteFunc(slices.Clone(w.did), func(did string) bool { return did != line }))
+				w.mu.Unlock()
+				if looks != want {
+					t.Errorf("%s: looked %d times, want %d", line, looks, want)
 				}
+				<-time.After(every + time.Second/2)
 			}
-			w.mu.Unlock()
-			if looks != want {
-				t.Errorf("after %d looks there were %d", want, looks)
-			}
-			<-time.After(30*time.Second + time.Second/2)
-		}
-		off()
-		crew.Wait()
-	})
+			off()
+			crew.Wait()
+		})
+	}
 }
 
 // A git that takes its time holds up nothing else.

@@ -1,14 +1,10 @@
 package monitor_test
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"orange/internal/rules/record"
 	"orange/internal/rules/task"
@@ -50,30 +46,3 @@ func TestPullRequests_thatCannotBeLookedAtAreToldAndHoldUpNothing(t *testing.T) 
 	wantDid(t, w, "standing garden 1")
 }
 
-func TestPullRequests_areLookedAtEveryTwoMinutes(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		m, w := newMonitor()
-		w.asked("1", "garden", record.PROpen)
-		ctx, off := context.WithCancel(t.Context())
-		var crew sync.WaitGroup
-		crew.Go(func() { m.Run(ctx) })
-		for _, want := range []int{1, 2, 3} {
-			synctest.Wait()
-			w.mu.Lock()
-			looks := 0
-			for _, line := range w.did {
-				if line == "standing garden 1" {
-					looks++
-				}
-			}
-			w.mu.Unlock()
-			if looks != want {
-				t.Errorf("after %d minutes they were looked at %d times", 2*(want-1), looks)
-			}
-			<-time.After(2*time.Minute + time.Second/2)
-		}
-		off()
-		crew.Wait()
-	})
-}
