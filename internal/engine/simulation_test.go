@@ -27,7 +27,7 @@ import (
 // ./internal/engine -run TestSimulation -v
 //
 //	simulation_process_test.go  programs, whose turn it is, and how they die
-//	simulation_ports_test.go    the record and the files as a program sees them
+//	simulation_record_test.go   the record and the files as a program sees them
 //	simulation_world_test.go    terminals, agents and workspaces
 //	simulation_environment_test.go  in whose environment programs run
 //	simulation_claims_test.go   in whose they may

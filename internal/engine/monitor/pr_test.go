@@ -45,4 +45,3 @@ func TestPullRequests_thatCannotBeLookedAtAreToldAndHoldUpNothing(t *testing.T) 
 	}
 	wantDid(t, w, "standing garden 1")
 }
-
