@@ -23,6 +23,7 @@ type Requests struct{ *Pool }
 
 // Find lists the pull requests of a branch; none where the program for them is not there, or there is none.
 func (r Requests) Find(ctx context.Context, project, branch string) ([]record.PullRequest, error) {
+	r.beforePrograms(ctx)
 	at, err := r.of(ctx, project)
 	if err != nil || at.kind == record.ForgeNone {
 		return nil, err
@@ -36,7 +37,8 @@ func (r Requests) Find(ctx context.Context, project, branch string) ([]record.Pu
 
 // States reads how the pull requests with these addresses are.
 func (r Requests) States(ctx context.Context, project string, addresses []string) ([]record.PullRequest, error) {
-	p, err := r.Pool.Setup.Project(project)
+	r.beforePrograms(ctx)
+	p, err := r.Setup.Project(project)
 	if err != nil || len(addresses) == 0 {
 		return nil, err
 	}
@@ -45,7 +47,7 @@ func (r Requests) States(ctx context.Context, project string, addresses []string
 
 // Log is the end of the log of a check, as a look at the pull request with this address named it.
 func (r Requests) Log(ctx context.Context, project, address, log string, most int) (string, error) {
-	p, err := r.Pool.Setup.Project(project)
+	p, err := r.Setup.Project(project)
 	if err != nil {
 		return "", err
 	}
@@ -83,11 +85,11 @@ func (r Requests) ofKnown(ctx context.Context, project, what, instead string) (r
 
 // Bring makes a branch here of the head of a pull request.
 func (r Requests) Bring(ctx context.Context, project string, a record.Adoptee) error {
-	p, err := r.Pool.Setup.Project(project)
+	p, err := r.Setup.Project(project)
 	if err != nil {
 		return err
 	}
-	repo, _, err := r.Pool.asNoted(ctx, p)
+	repo, _, err := r.asNoted(ctx, p)
 	if err != nil {
 		return err
 	}
@@ -108,7 +110,7 @@ type requestsAt struct {
 }
 
 func (r Requests) of(ctx context.Context, project string) (requestsAt, error) {
-	p, err := r.Pool.Setup.Project(project)
+	p, err := r.Setup.Project(project)
 	if err != nil {
 		return requestsAt{Project: p}, err
 	}
@@ -117,7 +119,7 @@ func (r Requests) of(ctx context.Context, project string) (requestsAt, error) {
 
 func (r Requests) at(ctx context.Context, p task.Project) (requestsAt, error) {
 	at := requestsAt{Project: p, kind: record.ForgeNone}
-	repo, _, err := r.Pool.asNoted(ctx, p)
+	repo, _, err := r.asNoted(ctx, p)
 	if err != nil {
 		return at, err
 	}
@@ -163,6 +165,7 @@ type Watched struct {
 // Look reads how the pull requests with these addresses are; nothing where the program for them is not there. While the
 // host is not to be asked, the error says until when, and why.
 func (w *Watched) Look(ctx context.Context, project string, addresses []string) ([]record.PRLook, error) {
+	w.beforePrograms(ctx) // the program may have to be found where the person has said for all tasks
 	if len(addresses) == 0 {
 		return nil, nil
 	}
@@ -173,7 +176,7 @@ func (w *Watched) Look(ctx context.Context, project string, addresses []string) 
 		}
 		return nil, nil
 	}
-	p, err := w.Pool.Setup.Project(project)
+	p, err := w.Setup.Project(project)
 	if err != nil {
 		return nil, err
 	}
@@ -181,7 +184,7 @@ func (w *Watched) Look(ctx context.Context, project string, addresses []string) 
 	if err != nil {
 		return nil, err
 	}
-	before, err := w.Pool.ForgePause(host)
+	before, err := w.ForgePause(host)
 	if err != nil {
 		return nil, err
 	}
@@ -197,7 +200,7 @@ func (w *Watched) Look(ctx context.Context, project string, addresses []string) 
 		w.Pool.Log.Warn("pull requests are not looked at for a while", "component", "monitor", "host", host, "until",
 			after.Until.UTC().Format(time.RFC3339), "why", after.Why)
 	}
-	return found, errors.Join(met, w.Pool.keepForgePause(after))
+	return found, errors.Join(met, w.keepForgePause(after))
 }
 
 func paused(p record.ForgePause) error {
