@@ -95,9 +95,8 @@ func (a *app) runHooks(ctx context.Context, id string, person bool) error {
 		// What an agent made of its environment goes no further, whatever it asks for, be it only a list. Whether
 		// it may ask is judged elsewhere.
 		_, _ = a.Actor(ctx, "", "")
-		a.environments.EnterFor(ctx, id)
 	}
-	return a.detach(args...)
+	return a.detach(ctx, args...)
 }
 
 // hookSetup is what hooks read of the home.

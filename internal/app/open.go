@@ -168,7 +168,7 @@ func (a *app) connect() error {
 		Terminal: a.server.Ready}
 	a.lookout = agents.Lookout{Observer: a.agents, Screens: &agents.Screens{}, Documents: a.files,
 		Missing: a.pool.Missing, Conflicts: a.pool.Conflicts}
-	a.agents.Touched, a.agents.Resume, a.agents.Messages = a.pool.Touched, a.home.Resume, messages()
+	a.agents.Touched, a.agents.Resume, a.agents.Messages = a.pool.Touched, a.home.Resume, messages(a.call)
 	requests := pool.Requests{Pool: a.pool}
 	guard := snapshots.NewGuard(a.dir, a.pool)
 	a.engine = &engine.Engine{
@@ -194,6 +194,11 @@ func (a *app) connect() error {
 type windows struct {
 	*agents.Observer
 	*hook.Executor
+}
+
+// inTask is ctx with the environment that is kept for a task.
+func (a *app) inTask(ctx context.Context, id string) context.Context {
+	return proc.WithEnviron(ctx, a.environments.Of(ctx, id, proc.EnvironOf(ctx).Own))
 }
 
 func (a *app) close() error { // right before the process ends

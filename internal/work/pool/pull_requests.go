@@ -23,7 +23,6 @@ type Requests struct{ *Pool }
 
 // Find lists the pull requests of a branch; none where the program for them is not there, or there is none.
 func (r Requests) Find(ctx context.Context, project, branch string) ([]record.PullRequest, error) {
-	r.beforePrograms(ctx)
 	at, err := r.of(ctx, project)
 	if err != nil || at.kind == record.ForgeNone {
 		return nil, err
@@ -37,7 +36,6 @@ func (r Requests) Find(ctx context.Context, project, branch string) ([]record.Pu
 
 // States reads how the pull requests with these addresses are.
 func (r Requests) States(ctx context.Context, project string, addresses []string) ([]record.PullRequest, error) {
-	r.beforePrograms(ctx)
 	p, err := r.Setup.Project(project)
 	if err != nil || len(addresses) == 0 {
 		return nil, err
@@ -165,7 +163,6 @@ type Watched struct {
 // Look reads how the pull requests with these addresses are; nothing where the program for them is not there. While the
 // host is not to be asked, the error says until when, and why.
 func (w *Watched) Look(ctx context.Context, project string, addresses []string) ([]record.PRLook, error) {
-	w.beforePrograms(ctx) // the program may have to be found where the person has said for all tasks
 	if len(addresses) == 0 {
 		return nil, nil
 	}
