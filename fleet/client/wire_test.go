@@ -131,8 +131,11 @@ func (w wired) Ask(ctx context.Context, ask wire.Ask, over bool) (wire.Reply, er
 	if err := w.keep(s, err); err != nil {
 		return reply.Body, err
 	}
-	_ = w.host.ReportAll(ctx, reporter{w}) // a task that is gone cannot be reported
-	return reply.Body, nil
+	holder, err := w.host.Store.Read()
+	if t := holder.Of(ask.Request.Task); t.Has {
+		_, _ = w.host.Report(ctx, reporter{w}, t) // a task that is gone cannot be reported
+	}
+	return reply.Body, err
 }
 
 // reporter takes the reports of the host.

@@ -7,7 +7,6 @@ package codec
 import (
 	"crypto/aes"
 	"crypto/cipher"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
@@ -92,13 +91,6 @@ func Parse(text string) (*Codec, error) {
 func Name(raw []byte) string {
 	sum := sha256.Sum256(append([]byte("orange fleet key "), raw...))
 	return hex.EncodeToString(sum[:sizeOfName])
-}
-
-// Make is a line of a key file with a new key.
-func Make() string {
-	raw := make([]byte, sizeOfKey)
-	_, _ = rand.Read(raw) // it never fails
-	return base64.StdEncoding.EncodeToString(raw)
 }
 
 var _ converter.PayloadCodec = (*Codec)(nil)

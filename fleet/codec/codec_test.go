@@ -2,6 +2,8 @@ package codec_test
 
 import (
 	"bytes"
+	"crypto/rand"
+	"encoding/base64"
 	"errors"
 	"os"
 	"path/filepath"
@@ -15,6 +17,13 @@ import (
 	"orange/fleet/codec"
 	"orange/internal/rules/task"
 )
+
+// makes is a line of a key file with a new key.
+func makes() string {
+	raw := make([]byte, 32)
+	_, _ = rand.Read(raw) // it never fails
+	return base64.StdEncoding.EncodeToString(raw)
+}
 
 func read(t *testing.T, keys ...string) *codec.Codec {
 	t.Helper()
@@ -45,7 +54,7 @@ func encrypted(t *testing.T, c *codec.Codec, text string) []*common.Payload {
 
 func TestTheServerSeesNothingOfWhatIsSaid(t *testing.T) {
 	t.Parallel()
-	c := read(t, codec.Make())
+	c := read(t, makes())
 	one, again := encrypted(t, c, "secret words"), encrypted(t, c, "secret words")
 	for _, p := range [][]*common.Payload{one, again} {
 		if text, err := proto.Marshal(p[0]); err != nil || bytes.Contains(text, []byte("secret")) {
@@ -63,7 +72,7 @@ func TestTheServerSeesNothingOfWhatIsSaid(t *testing.T) {
 
 func TestAnOldKeyReadsAndTheFirstOneWrites(t *testing.T) {
 	t.Parallel()
-	old, next := codec.Make(), codec.Make()
+	old, next := makes(), makes()
 	before, both, after := read(t, old), read(t, next, old), read(t, next)
 	if back, err := both.Decode(encrypted(t, before, "x")); err != nil || !proto.Equal(back[0], said(t, "x")[0]) {
 		t.Errorf("the old key: %v, %v", back, err)
@@ -78,7 +87,7 @@ func TestAnOldKeyReadsAndTheFirstOneWrites(t *testing.T) {
 
 func TestWhatWasChangedOnItsWayIsRefused(t *testing.T) {
 	t.Parallel()
-	c := read(t, codec.Make())
+	c := read(t, makes())
 	p := encrypted(t, c, "x")
 	p[0].Data[len(p[0].Data)-1] ^= 1
 	if back, err := c.Decode(p); err == nil {
@@ -88,7 +97,7 @@ func TestWhatWasChangedOnItsWayIsRefused(t *testing.T) {
 
 func TestWhatWasSaidBeforeTheFleetHadAKeyIsRead(t *testing.T) {
 	t.Parallel()
-	back, err := read(t, codec.Make()).Decode(said(t, "x"))
+	back, err := read(t, makes()).Decode(said(t, "x"))
 	if err != nil || !proto.Equal(back[0], said(t, "x")[0]) {
 		t.Errorf("%v, %v", back, err)
 	}
@@ -98,7 +107,7 @@ func TestReadRefusesAKeyFileThatOthersCanReadOrThatHasNoKey(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "keys")
 	for text, want := range map[string]string{"": "no key", "# none\n": "no key", "abc\n": "line 1",
-		codec.Make() + "\n" + codec.Make()[4:]: "line 2", codec.Make(): ""} {
+		makes() + "\n" + makes()[4:]: "line 2", makes(): ""} {
 		if err := os.WriteFile(path, []byte(text), task.PrivateFile); err != nil {
 			t.Fatal(err)
 		}

@@ -1,7 +1,6 @@
 package custody
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -25,11 +24,7 @@ type Tenure struct {
 	Left  bool   `json:"left,omitempty"` // the host has let go of what was taken away
 	Ref   string `json:"ref,omitempty"`  // and pushed what it had of it there
 	Said  bool   `json:"said,omitempty"` // and the fleet knows that it has
-	Tip   string `json:"tip,omitempty"`  // the last snapshot that was acknowledged, apart from every ref
 }
-
-// ErrNoLease says that a host may not act outwardly now.
-var ErrNoLease = errors.New("the fleet has not answered in time")
 
 func (h Holder) find(id string) int {
 	return slices.IndexFunc(h.Tasks, func(t Tenure) bool { return t.Task == id })
@@ -116,7 +111,7 @@ func (h Holder) Said(left []wire.Gone) Holder {
 }
 
 // Took is the host with a task under an epoch. It takes none under an epoch that is over: a late message may say so.
-func (h Holder) Took(id string, epoch int, tip string) (Holder, error) {
+func (h Holder) Took(id string, epoch int) (Holder, error) {
 	t := h.Of(id)
 	switch {
 	case t.Has && t.Epoch == epoch:
@@ -125,35 +120,7 @@ func (h Holder) Took(id string, epoch int, tip string) (Holder, error) {
 		return h, fmt.Errorf("%w: cannot take the task under the epoch %d: this host knows the epoch %d", ErrStale,
 			epoch, t.Epoch)
 	}
-	return h.with(Tenure{Task: id, Epoch: epoch, Has: true, Tip: tip}), nil
-}
-
-// Claimed reports whether the last snapshot is the first one of a take already, whose acknowledgement was lost: an
-// epoch has one host. A take is refused where there is a snapshot of a later epoch: it was late, and another host has
-// the task. There is 0 where there is no snapshot.
-func Claimed(id string, epoch, there int) (bool, error) {
-	if there > epoch {
-		return false, fmt.Errorf("%w: cannot take the task %s under the epoch %d: there is a snapshot of the epoch %d",
-			ErrStale, id, epoch, there)
-	}
-	return there == epoch, nil
-}
-
-// ErrOlder says that a snapshot of an earlier epoch is in the way of one. It never is where every host claims a task
-// before it takes it.
-var ErrOlder = errors.New("an earlier host has pushed a snapshot meanwhile")
-
-// Refused is the host after a push of a snapshot was refused, because the last one is not the one that it expected. It
-// is the host's own, whose acknowledgement was lost, or that of a host that has the task since.
-func (h Holder) Refused(id string, there int, tip string) (Holder, error) {
-	switch t := h.Of(id); {
-	case there == t.Epoch:
-		return h.Shipped(id, tip), nil
-	case there < t.Epoch:
-		return h, ErrOlder
-	default:
-		return h.Lost(id, t.Epoch), nil
-	}
+	return h.with(Tenure{Task: id, Epoch: epoch, Has: true}), nil
 }
 
 // Beat is the host after a beat of a lease was acknowledged that it had sent at a time.
@@ -162,25 +129,4 @@ func (h Holder) Beat(number int, sent time.Duration) Holder {
 		h.Until = until
 	}
 	return h
-}
-
-// MayAct refuses an act that others see, such as a push: where the task is not the host's under the epoch, or the
-// lease is over. What is allowed has to end by the time that comes back.
-func (h Holder) MayAct(id string, epoch int, now time.Duration) (until time.Duration, err error) {
-	t := h.Of(id)
-	if !t.Has || t.Epoch != epoch {
-		return 0, fmt.Errorf("%w: cannot act for the task under the epoch %d: it is not this host's any more", ErrStale,
-			epoch)
-	}
-	if now >= h.Until {
-		return 0, fmt.Errorf("%w for %s: it is tried again", ErrNoLease, now-h.Until+LeaseFor)
-	}
-	return h.Until, nil
-}
-
-// Shipped is the host after a snapshot was acknowledged.
-func (h Holder) Shipped(id, tip string) Holder {
-	t := h.Of(id)
-	t.Tip = tip
-	return h.with(t)
 }

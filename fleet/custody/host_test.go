@@ -79,7 +79,7 @@ func TestAHostIsRevokedSoThatItLearnsWhatIsGone(t *testing.T) {
 // leased is a host with a lease and a task.
 func leased(t *testing.T) custody.Holder {
 	t.Helper()
-	h, err := custody.Holder{}.Leased(wire.Lease{Number: 1}).Beat(1, time.Hour).Took(id, 1, "tip")
+	h, err := custody.Holder{}.Leased(wire.Lease{Number: 1}).Beat(1, time.Hour).Took(id, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,20 +89,8 @@ func leased(t *testing.T) custody.Holder {
 func TestAHostActsByALeaseAlone(t *testing.T) {
 	t.Parallel()
 	h := leased(t)
-	if until, err := h.MayAct(id, 1, time.Hour); err != nil || until != time.Hour+custody.LeaseFor {
-		t.Errorf("may act until %s, %v", until, err)
-	}
-	end := time.Hour + custody.LeaseFor
-	if _, err := h.MayAct(id, 1, end-1); err != nil {
-		t.Errorf("a moment before the end: %v", err)
-	}
-	if _, err := h.MayAct(id, 1, end); !errors.Is(err, custody.ErrNoLease) {
-		t.Errorf("at the end: %v", err)
-	}
-	for epoch, task := range map[int]string{0: id, 2: id, 1: "other"} {
-		if _, err := h.MayAct(task, epoch, time.Hour); !errors.Is(err, custody.ErrStale) {
-			t.Errorf("%s %d: %v", task, epoch, err)
-		}
+	if h.Until != time.Hour+custody.LeaseFor {
+		t.Errorf("it may act until %s", h.Until)
 	}
 	if later := h.Beat(1, time.Hour-1); later.Until != h.Until {
 		t.Error("a late acknowledgement makes the lease shorter")
@@ -126,30 +114,23 @@ func TestAHostLetsGoOfWhatIsGone(t *testing.T) {
 	t.Parallel()
 	h := leased(t)
 	gone := h.Leased(wire.Lease{Number: 2, Gone: []wire.Gone{{Task: id, Epoch: 1}}})
-	if _, err := gone.MayAct(id, 1, time.Hour); !errors.Is(err, custody.ErrStale) {
-		t.Errorf("after it is gone: %v", err)
-	}
 	if h.Of(id).Has != true || gone.Of(id).Has || h.Lost(id, 0).Of(id).Has != true {
 		t.Errorf("has %+v, %+v", h.Of(id), gone.Of(id))
 	}
 	for epoch, want := range map[int]error{1: custody.ErrStale, 0: custody.ErrStale, 2: nil} {
-		_, err := gone.Took(id, epoch, "tip")
+		_, err := gone.Took(id, epoch)
 		wants(t, "a late take", err, want)
 	}
 	if never := (custody.Holder{}).Lost(id, 4); never.Of(id).Epoch != 4 {
 		t.Error("a task that was never here comes under an epoch that is over")
-	} else if _, err := never.Took(id, 4, ""); !errors.Is(err, custody.ErrStale) {
+	} else if _, err := never.Took(id, 4); !errors.Is(err, custody.ErrStale) {
 		t.Errorf("it comes: %v", err)
 	}
-	same, err := h.Took(id, 1, "other")
-	if err != nil || same.Of(id).Tip != "tip" {
+	if same, err := h.Took(id, 1); err != nil || !same.Of(id).Has {
 		t.Errorf("a repeat of the take: %+v, %v", same.Of(id), err)
 	}
-	if _, err := h.Took(id, 0, "tip"); !errors.Is(err, custody.ErrStale) {
+	if _, err := h.Took(id, 0); !errors.Is(err, custody.ErrStale) {
 		t.Errorf("an earlier epoch: %v", err)
-	}
-	if shipped := h.Shipped(id, "next"); shipped.Of(id).Tip != "next" || h.Of(id).Tip != "tip" || !shipped.Of(id).Has {
-		t.Errorf("shipped: %+v", shipped.Of(id))
 	}
 }
 
@@ -173,7 +154,7 @@ func TestAHostSaysWhatItHasLetGo(t *testing.T) {
 	if h.Lost(id, 3).Of(id).Left {
 		t.Error("it has let go of what it had under a later epoch")
 	}
-	if h, err := h.Took(id, 3, ""); err != nil || h.Of(id).Left {
+	if h, err := h.Took(id, 3); err != nil || h.Of(id).Left {
 		t.Errorf("taken again: %+v, %v", h, err)
 	}
 	if other := h.Said([]wire.Gone{{Task: id, Epoch: 1}}); len(other.Gone(true)) != 1 {
@@ -192,32 +173,6 @@ func TestAHostSaysWhatItHasLetGo(t *testing.T) {
 	first := h.Gone(true)
 	if rest := h.Said(first).Gone(true); len(first) != 500 || len(rest) != 101 {
 		t.Errorf("it says %d, and then %d", len(first), len(rest))
-	}
-}
-
-func TestAClaimIsOnTopOfAnEarlierEpoch(t *testing.T) {
-	t.Parallel()
-	for there, want := range map[int]error{0: nil, 1: nil, 2: nil, 3: custody.ErrStale} {
-		claimed, err := custody.Claimed(id, 2, there)
-		wants(t, "a claim", err, want)
-		if claimed != (there == 2) {
-			t.Errorf("on top of the epoch %d it is claimed: %t", there, claimed)
-		}
-	}
-}
-
-func TestAHostWhosePushIsRefusedLooksAtWhatIsThere(t *testing.T) {
-	t.Parallel()
-	h, err := leased(t).Took(id, 2, "tip")
-	wants(t, "taking", err, nil)
-	if own, err := h.Refused(id, 2, "own"); err != nil || own.Of(id).Tip != "own" || !own.Of(id).Has {
-		t.Errorf("its own: %+v, %v", own.Of(id), err)
-	}
-	if lost, err := h.Refused(id, 3, "other"); err != nil || lost.Of(id).Has || lost.Of(id).Epoch != 2 {
-		t.Errorf("a later one: %+v, %v", lost.Of(id), err)
-	}
-	if older, err := h.Refused(id, 1, "other"); !errors.Is(err, custody.ErrOlder) || older.Of(id).Tip != "tip" {
-		t.Errorf("an earlier one: %+v, %v", older.Of(id), err)
 	}
 }
 

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strconv"
 	"testing"
 	"time"
 
 	"orange/fleet/wire"
+	"orange/internal/rules/fencing"
 )
 
 // The model has one task, two hosts, the server of the fleet and the repository with the snapshots. It is explored
@@ -69,6 +69,7 @@ type world struct {
 	take  [2]int           // the epoch of a take on its way to the host
 	taken [2]int           // the epoch of the answer to a take
 	push  [2]push
+	tip   [2]int // the last snapshot that a host was acknowledged
 	act   [2]act
 	grant int // the epoch that a host has released, and that custody has not ended yet
 	ref   int // the snapshot that is the ref; 0 for none
@@ -143,7 +144,7 @@ func (w *world) key() string {
 	}
 	for i := range w.h {
 		t, p, h := w.n[i].Of(job), w.push[i], w.h[i]
-		add(is(h.Here), h.Number, len(h.Gone), w.n[i].Number, ago(w.n[i].Until, 0), t.Epoch, is(t.Has), number(t.Tip))
+		add(is(h.Here), h.Number, len(h.Gone), w.n[i].Number, ago(w.n[i].Until, 0), t.Epoch, is(t.Has), w.tip[i])
 		add(w.acked[i].number, w.lease[i].Number, len(w.lease[i].Gone), w.take[i], w.taken[i], w.act[i].epoch)
 		add(p.epoch, p.expects, p.tip, is(p.claim), is(p.landed), is(p.refused))
 		for _, gone := range append(h.Gone, w.lease[i].Gone...) {
@@ -160,11 +161,6 @@ func (w *world) key() string {
 		}
 	}
 	return string(b)
-}
-
-func number(tip string) int {
-	n, _ := strconv.Atoi(tip) // no tip is 0
-	return n
 }
 
 const job = "task"
@@ -240,19 +236,19 @@ func (w world) taking(i int, k knobs) (out []named) {
 		got := w
 		got.take[i] = 0
 		got = got.custody(w.s.Doubted(epoch), nil)
-		held, err := w.n[i].Took(job, epoch, strconv.Itoa(w.ref))
-		claimed, later := Claimed(job, epoch, w.under[w.ref])
+		held, err := w.n[i].Took(job, epoch)
+		there := w.under[w.ref] // an epoch has one host: the snapshot is its claim, whose acknowledgement was lost
 		switch {
 		case err != nil:
 			out = append(out, named{"refuses a take that is late", got})
 		case w.n[i].Of(job).Has && w.n[i].Of(job).Epoch == epoch:
 			got.taken[i] = epoch
 			out = append(out, named{"answers the take again", got})
-		case later != nil:
+		case there > epoch:
 			got.n[i] = w.n[i].Lost(job, epoch)
 			out = append(out, named{"sees a later snapshot, and refuses the take", got})
-		case claimed || k.noClaim:
-			got.n[i], got.taken[i] = held, epoch
+		case there == epoch || k.noClaim:
+			got.n[i], got.taken[i], got.tip[i] = held, epoch, w.ref
 			out = append(out, named{"takes the task", got})
 		case w.push[i].tip == 0 && w.tips < k.tips:
 			out = append(out, named{"claims the task", got.pushes(i, epoch, w.ref, true)})
@@ -278,10 +274,10 @@ func (w world) pushes(i, epoch, expects int, claim bool) world {
 // acting is what others see.
 func (w world) acting(i int, k knobs) (out []named) {
 	if t := w.n[i].Of(job); w.act[i].epoch == 0 && t.Has {
-		until, err := w.n[i].MayAct(job, t.Epoch, w.now)
-		if err == nil || k.noLease {
+		lease := fencing.HomeLease{Boot: "b", Until: w.n[i].Until}
+		if lease.Left(fencing.Clock{Boot: "b", Up: w.now}) > 0 || k.noLease {
 			next := w
-			next.act[i] = act{t.Epoch, until}
+			next.act[i] = act{t.Epoch, w.n[i].Until}
 			out = append(out, named{"begins to act", next})
 		}
 	}
@@ -308,7 +304,7 @@ func (w world) acting(i int, k knobs) (out []named) {
 func (w world) shipping(i int, k knobs) (out []named) {
 	p := w.push[i]
 	if t := w.n[i].Of(job); p.tip == 0 && t.Has && w.tips < k.tips {
-		out = append(out, named{"takes a snapshot", w.pushes(i, t.Epoch, number(t.Tip), false)})
+		out = append(out, named{"takes a snapshot", w.pushes(i, t.Epoch, w.tip[i], false)})
 	}
 	switch {
 	case p.tip == 0:
@@ -318,9 +314,13 @@ func (w world) shipping(i int, k knobs) (out []named) {
 		next := w
 		next.push[i] = push{}
 		if t := w.n[i].Of(job); !p.claim && t.Has && t.Epoch == p.epoch {
-			n, err := w.n[i].Refused(job, w.under[w.ref], strconv.Itoa(w.ref))
-			if next.n[i] = n; err != nil {
-				next = next.broke("h%d: %v", i+1, err)
+			switch there := w.under[w.ref]; {
+			case there == t.Epoch: // it is the host's own, whose acknowledgement was lost
+				next.tip[i] = w.ref
+			case there > t.Epoch:
+				next.n[i] = w.n[i].Lost(job, t.Epoch)
+			default: // it never is where every host claims a task before it takes it
+				next = next.broke("h%d: an earlier host has pushed a snapshot meanwhile", i+1)
 			}
 		}
 		out = append(out, named{"learns that its push was refused", next})
@@ -328,13 +328,12 @@ func (w world) shipping(i int, k knobs) (out []named) {
 		next := w
 		next.push[i] = push{}
 		next.told[p.tip] = true
-		tip := strconv.Itoa(p.tip)
 		if p.claim {
-			if held, err := w.n[i].Took(job, p.epoch, tip); err == nil {
-				next.n[i], next.taken[i] = held, p.epoch
+			if held, err := w.n[i].Took(job, p.epoch); err == nil {
+				next.n[i], next.taken[i], next.tip[i] = held, p.epoch, p.tip
 			}
 		} else if w.n[i].Of(job).Epoch == p.epoch {
-			next.n[i] = w.n[i].Shipped(job, tip)
+			next.tip[i] = p.tip
 		}
 		out = append(out, named{"learns that its push arrived", next.keeps()})
 	}

@@ -211,7 +211,7 @@ func (s *schedule) take(ctx context.Context, m wire.Message[wire.Take]) (wire.Me
 		if h.holder.Of(id).Has && h.holder.Of(id).Epoch == take.Epoch {
 			return s.taken(h, take), nil
 		}
-		holder, err := h.holder.Took(id, take.Epoch, "")
+		holder, err := h.holder.Took(id, take.Epoch)
 		if err != nil {
 			s.counts.Late++
 			return refused, nil //nolint:nilerr // the answer says it

@@ -91,7 +91,7 @@ func (h *Host) adopt(ctx context.Context, id string, local Local, text string) (
 	if t := holder.Of(id); t.Has {
 		return h.told(ctx, id, t.Epoch)
 	}
-	switch _, stale := holder.Took(id, local.Epoch, ""); {
+	switch _, stale := holder.Took(id, local.Epoch); {
 	case local.Over:
 		return wire.Newcomer{}, refused(fmt.Errorf("cannot take task %s into the fleet: it is over", id))
 	case !reflect.DeepEqual(asked, local.Birth):
@@ -111,7 +111,7 @@ func (h *Host) adopt(ctx context.Context, id string, local Local, text string) (
 	if err := h.Store.KeepBirth(id, m.Body); err != nil {
 		return wire.Newcomer{}, err
 	}
-	err = h.Store.Change(func(now custody.Holder) (custody.Holder, error) { return now.Took(id, local.Epoch, "") })
+	err = h.Store.Change(func(now custody.Holder) (custody.Holder, error) { return now.Took(id, local.Epoch) })
 	if err != nil {
 		return wire.Newcomer{}, err
 	}

@@ -209,8 +209,8 @@ func (k *kept) fails(err error) {
 
 // acts reports whether the host may act outwardly for the task.
 func (k *kept) acts() bool {
-	_, err := k.holder().MayAct(id, 1, k.up)
-	return err == nil
+	h := k.holder()
+	return h.Of(id).Has && k.up < h.Until
 }
 
 func TestDaemon_arrivesBeatsAndReports(t *testing.T) {

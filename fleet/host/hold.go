@@ -128,22 +128,6 @@ func (h *Host) beat(ctx context.Context, s Server, number int, token []byte) err
 	return h.Store.Change(func(now custody.Holder) (custody.Holder, error) { return now.Beat(number, sent), nil })
 }
 
-// ReportAll reports every task that the host has. One that cannot be reported is tried again with the next ones.
-func (h *Host) ReportAll(ctx context.Context, s Server) error {
-	holder, err := h.Store.Read()
-	if err != nil {
-		return err
-	}
-	var all error
-	for _, t := range holder.Tasks {
-		if t.Has {
-			_, err := h.Report(ctx, s, t)
-			all = errors.Join(all, err)
-		}
-	}
-	return all
-}
-
 // Report reports a task that the host has.
 func (h *Host) Report(ctx context.Context, s Server, t custody.Tenure) (wire.Row, error) {
 	r, err := h.report(ctx, t.Task, t.Epoch)

@@ -90,7 +90,7 @@ func (h *Host) Take(ctx context.Context, m wire.Message[wire.Take]) (wire.Messag
 	if err != nil {
 		return none, err
 	}
-	if _, err := holder.Took(take.Task, take.Epoch, ""); err != nil {
+	if _, err := holder.Took(take.Task, take.Epoch); err != nil {
 		return h.no(ctx, take, err.Error(), nil)
 	}
 	if err := h.leaveEarlier(ctx, take, holder.Of(take.Task)); errors.Is(err, ErrStays) {
@@ -129,7 +129,7 @@ func (h *Host) Take(ctx context.Context, m wire.Message[wire.Take]) (wire.Messag
 		return none, err
 	}
 	err = h.Store.Change(func(now custody.Holder) (custody.Holder, error) {
-		return now.Took(take.Task, take.Epoch, "")
+		return now.Took(take.Task, take.Epoch)
 	})
 	if errors.Is(err, custody.ErrStale) { // it was taken away meanwhile
 		gone := h.letGo(ctx, wire.Gone{Task: take.Task, Epoch: take.Epoch})

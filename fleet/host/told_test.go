@@ -22,7 +22,7 @@ func TestHeld_isWhatAServerThatKnowsNothingNeeds(t *testing.T) {
 	took := func(task string, epoch int) {
 		t.Helper()
 		if err := store.Change(func(now custody.Holder) (custody.Holder, error) {
-			return now.Took(task, epoch, "")
+			return now.Took(task, epoch)
 		}); err != nil {
 			t.Fatal(err)
 		}

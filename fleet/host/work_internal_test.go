@@ -30,7 +30,7 @@ func TestWentWithAnswer_putsOffWhatAnAnswerHasTold(t *testing.T) {
 		all := d.due(func(one *duty, now time.Time) bool { return one.changed && !now.Before(one.next) })
 		return len(all) == 1
 	}
-	must(d.Host.Store.Change(func(h custody.Holder) (custody.Holder, error) { return h.Took(id, 1, "") }))
+	must(d.Host.Store.Change(func(h custody.Holder) (custody.Holder, error) { return h.Took(id, 1) }))
 	happens(7)
 	if !due() || d.wentWithAnswer(id) {
 		t.Error("nothing has told of event 7")
@@ -66,7 +66,7 @@ func TestToShip_takesWhatIsDueSoonWithWhatIsDue(t *testing.T) {
 	d.begin()
 	ids := []string{"4FzXk0aB3cD5eF7gH9iJ1", "4FzXk0aB3cD5eF7gH9iJ2", "4FzXk0aB3cD5eF7gH9iJ3"}
 	for i, in := range []time.Duration{time.Second, 30 * time.Second, 2 * time.Minute} {
-		err := d.Host.Store.Change(func(h custody.Holder) (custody.Holder, error) { return h.Took(ids[i], 1, "") })
+		err := d.Host.Store.Change(func(h custody.Holder) (custody.Holder, error) { return h.Took(ids[i], 1) })
 		if err != nil {
 			t.Fatal(err)
 		}
