@@ -54,8 +54,8 @@ func (c *Client) Adopt(ctx context.Context, host, id string) (remote.ServerTask,
 		return remote.ServerTask{}, err
 	}
 	if taken.Report == nil {
-		return remote.ServerTask{}, task.Notef(remote.ErrNotKnown, "the host %q did not say whether it has taken task "+
-			"%s into the fleet: the same command again finds out", host, id)
+		return remote.ServerTask{}, task.Notef(remote.ErrNotKnown, "the host %q did not say whether it has taken "+
+			"task %s into the fleet: the same command again finds out", host, id)
 	}
 	people, err := c.Server.Trust(ctx)
 	if err != nil {
@@ -63,8 +63,8 @@ func (c *Client) Adopt(ctx context.Context, host, id string) (remote.ServerTask,
 	}
 	has, err := c.Server.Tell(ctx, taken, people)
 	if err != nil {
-		return remote.ServerTask{}, task.Notef(remote.ErrNotKnown, "the host %q has taken task %s into the fleet, and "+
-			"the server may not know it (%v): the same command again tells it", host, id, err)
+		return remote.ServerTask{}, task.Notef(remote.ErrNotKnown, "the host %q has taken task %s into the fleet, "+
+			"and the server may not know it (%v): the same command again tells it", host, id, err)
 	}
 	return held(has), nil
 }

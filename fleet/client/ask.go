@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"time"
 
-	"orange/fleet/flow"
 	"orange/fleet/sign"
 	"orange/fleet/wire"
 	"orange/internal/api"
@@ -17,50 +16,23 @@ import (
 	"orange/internal/rules/task"
 )
 
-// Failure is why the server, or a workflow there, did not do something.
-type Failure struct {
-	Code    string // of a workflow, or of package sign
-	Message string
-}
-
-func (f *Failure) Error() string { return f.Message }
-
-// mapped is a failure as the command line tells it from others. Key is that of a request that may have been done.
+// mapped is a refusal as the command line tells it from others. Key is that of a request that may have been done.
 func mapped(err error, key string) error {
-	failure, is := errors.AsType[*Failure](err)
-	if !is {
+	code := wire.CodeOf(err)
+	switch code {
+	case wire.CodeNotKnown:
+		return task.Notef(remote.ErrNotKnown, "not known whether it was done (%s): ask again: orange fleet result %s",
+			err, key)
+	case wire.CodeUnsigned, wire.CodeStranger, wire.CodeElsewhere, wire.CodeExpired, wire.CodeCreateDenied:
+		return &rejection.Rejection{Code: string(code), Message: err.Error()}
+	}
+	kind := map[wire.Code]error{wire.CodeNotReached: remote.ErrNotReached, wire.CodeNotHeld: remote.ErrNotHeld,
+		wire.CodeLost: remote.ErrLost, wire.CodeKept: remote.ErrKept, wire.CodeKeyReused: idempotency.ErrReused,
+		wire.CodeNotFound: task.ErrNotFound}[code]
+	if kind == nil {
 		return err
 	}
-	note := func(kind error) error { return task.Notef(kind, "%s", failure.Message) }
-	switch failure.Code {
-	case flow.NotReached:
-		return note(remote.ErrNotReached)
-	case flow.NotHeld:
-		return note(remote.ErrNotHeld)
-	case flow.Lost:
-		return note(remote.ErrLost)
-	case flow.Kept:
-		return note(remote.ErrKept)
-	case flow.NotKnown:
-		return task.Notef(remote.ErrNotKnown, "not known whether it was done (%s): ask again: orange fleet result %s",
-			failure.Message, key)
-	case string(sign.KeyReused):
-		return note(idempotency.ErrReused)
-	case notFound:
-		return note(task.ErrNotFound)
-	case string(sign.Unsigned), string(sign.Stranger), string(sign.Elsewhere), string(sign.Expired),
-		string(sign.CreateDenied):
-		return &rejection.Rejection{Code: failure.Code, Message: failure.Message}
-	}
-	return err
-}
-
-const notFound = "not_found"
-
-// stale reports whether the custody of a task has changed since it was looked at.
-func stale(err error) bool {
-	failure, is := errors.AsType[*Failure](err)
-	return is && (failure.Code == string(sign.StaleEpoch) || failure.Code == flow.Over)
+	return task.Notef(kind, "%s", err)
 }
 
 // Ask has a host do a command: what only reads is looked at, everything else is signed and asked of the task.
@@ -130,16 +102,15 @@ func (c *Client) ask(ctx context.Context, p remote.Pending, key string) (remote.
 		r.Files = nil
 	}
 	reply, err := c.asked(ctx, r, false)
-	if stale(err) {
+	if code := wire.CodeOf(err); code == wire.CodeStaleEpoch || code == wire.CodeOver { // it has changed since
 		reply, err = c.asked(ctx, r, true)
 	}
-	failure, is := errors.AsType[*Failure](err)
-	if is && failure.Code == flow.NotKnown {
+	if wire.CodeOf(err) == wire.CodeNotKnown {
 		if kept := c.Keep(key, p); kept != nil {
 			return remote.Reply{}, errors.Join(mapped(err, key), kept)
 		}
 	}
-	if is && failure.Code == flow.Refused && c.gone(ctx, p.Host, r.Task) {
+	if wire.CodeOf(err) == wire.CodeRefused && c.gone(ctx, p.Host, r.Task) {
 		return remote.Reply{}, task.Notef(task.ErrNotFound, "host %s has no task %s any more", p.Host, r.Task)
 	}
 	if err != nil {
@@ -181,7 +152,7 @@ func (c *Client) asked(ctx context.Context, r wire.Request, anew bool) (wire.Rep
 	at := signed.Request
 	at.Host, at.Epoch = reply.Host, reply.Epoch
 	if err := sign.CheckReply(hosts, reply, at, c.Now()); err != nil {
-		return reply, &Failure{flow.NotKnown, err.Error()}
+		return reply, wire.Refuse(wire.CodeNotKnown, "%s", err)
 	}
 	return reply, nil
 }

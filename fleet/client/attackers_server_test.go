@@ -47,7 +47,7 @@ type attacked struct {
 
 func newAttacked(t *testing.T) *attacked {
 	t.Helper()
-	address := devServer(t)
+	address := testkit.Server(t)
 	l := newLine(t, orange(t))
 	a := &attacked{fleetOf: newFleet(t, l, address), line: l, small: l.at("small", l.here.Orange, parity.AtHost),
 		vault: filepath.Join(l.dir, "vault.git")}
@@ -61,9 +61,7 @@ func newAttacked(t *testing.T) *attacked {
 	var err error
 	a.host, err = setup.HostKey(home(a.small))
 	must(t, err)
-	a.c, err = sdk.Dial(sdk.Options{HostPort: address, Namespace: testkit.Fleet, Logger: silence{}})
-	must(t, err)
-	t.Cleanup(a.c.Close)
+	a.c = testkit.Dial(t, address)
 	w := worker.New(a.c, evil, worker.Options{})
 	w.RegisterWorkflowWithOptions(func(ctx workflow.Context, queue, name string, m json.RawMessage) (
 		out json.RawMessage, err error) {
@@ -107,10 +105,10 @@ func (a *attacked) asks(id, update string, message any) error {
 }
 
 // refused fails the test where an error is not a refusal with the code.
-func (a *attacked) refused(what string, err error, codes ...string) {
+func (a *attacked) refused(what string, err error, codes ...wire.Code) {
 	a.t.Helper()
 	var said *temporal.ApplicationError
-	if !errors.As(err, &said) || !slices.Contains(codes, said.Type()) {
+	if !errors.As(err, &said) || !slices.Contains(codes, wire.Code(said.Type())) {
 		a.t.Errorf("%s: %v, expected a refusal with the code %q", what, err, codes)
 	}
 }
@@ -210,25 +208,25 @@ func (a *attacked) requests() (good wire.Ask) {
 	before := a.events(a.big)
 	for what, one := range map[string]struct {
 		ask  wire.Ask
-		code sign.Code
+		code wire.Code
 	}{
-		"no signature":              {wire.Ask{Request: summary("none", "Mine")}, sign.Unsigned},
-		"changed on its way":        {changed, sign.Unsigned},
-		"under another key":         {other, sign.Unsigned},
-		"signed by another host":    {signedBy(t, a.host, summary("small", "Mine")), sign.Stranger},
-		"signed by the host itself": {signedBy(t, own, summary("own", "Mine")), sign.Stranger},
+		"no signature":              {wire.Ask{Request: summary("none", "Mine")}, wire.CodeUnsigned},
+		"changed on its way":        {changed, wire.CodeUnsigned},
+		"under another key":         {other, wire.CodeUnsigned},
+		"signed by another host":    {signedBy(t, a.host, summary("small", "Mine")), wire.CodeStranger},
+		"signed by the host itself": {signedBy(t, own, summary("own", "Mine")), wire.CodeStranger},
 		"signed by a stranger": {signedBy(t, testkit.Key(t, "mallory"), summary("mallory", "Mine")),
-			sign.Stranger},
-		"expired":                      {testkit.Ask(t, late), sign.Expired},
-		"made to hold for too long":    {testkit.Ask(t, long), sign.Expired},
-		"for another host":             {testkit.Ask(t, elsewhere), sign.Elsewhere},
-		"for an epoch that is not yet": {testkit.Ask(t, stale), sign.StaleEpoch},
+			wire.CodeStranger},
+		"expired":                      {testkit.Ask(t, late), wire.CodeExpired},
+		"made to hold for too long":    {testkit.Ask(t, long), wire.CodeExpired},
+		"for another host":             {testkit.Ask(t, elsewhere), wire.CodeElsewhere},
+		"for an epoch that is not yet": {testkit.Ask(t, stale), wire.CodeStaleEpoch},
 	} {
 		var reply wire.Message[wire.Reply]
 		a.refused(what+", at the host", a.calls(wire.HostQueue("big"), wire.AnswerActivity, wire.Of(one.ask), &reply),
-			string(one.code))
+			one.code)
 		// custody looks at some things first
-		codes := []string{string(one.code), string(sign.StaleEpoch), string(sign.KeyReused)}
+		codes := []wire.Code{one.code, wire.CodeStaleEpoch, wire.CodeKeyReused}
 		a.refused(what+", at the custody", a.asks(wire.TaskID(parity.ID), wire.AskUpdate, wire.Of(one.ask)), codes...)
 	}
 	// the same once more is answered, and not done
@@ -299,7 +297,7 @@ func (a *attacked) lists() {
 	}
 	a.refused("a request of the one that was added", a.calls(wire.HostQueue("big"), wire.AnswerActivity,
 		wire.Of(signedBy(t, testkit.Key(t, "mallory"), summary("added", "Mine"))), &wire.Message[wire.Reply]{}),
-		string(sign.Stranger))
+		wire.CodeStranger)
 	// an edited copy at a host does not make one a person there either: the host refuses all until it has a good one
 	edited, err := json.Marshal(forged)
 	must(t, err)
@@ -409,11 +407,11 @@ func (a *attacked) afterTheRescue(good wire.Ask) {
 		t.Errorf("a report of an epoch that is over: the list shows %+v", after)
 	}
 	a.refused("a request of the epoch before", a.calls(wire.HostQueue("small"), wire.AnswerActivity, wire.Of(good),
-		&wire.Message[wire.Reply]{}), string(sign.Elsewhere))
+		&wire.Message[wire.Reply]{}), wire.CodeElsewhere)
 	stale := summary("stale-epoch", "Mine")
 	stale.Host = "small"
 	a.refused("a request of the epoch before at the new host", a.calls(wire.HostQueue("small"), wire.AnswerActivity,
-		wire.Of(testkit.Ask(t, stale)), &wire.Message[wire.Reply]{}), string(sign.StaleEpoch))
+		wire.Of(testkit.Ask(t, stale)), &wire.Message[wire.Reply]{}), wire.CodeStaleEpoch)
 	var taken wire.Message[wire.Taken]
 	must(t, a.calls(wire.HostQueue("small"), wire.TakeActivity, wire.Of(wire.Take{Task: parity.ID, Epoch: 1,
 		Birth: born(t, testkit.Key(t, "ada"), parity.ID)}), &taken))

@@ -29,7 +29,7 @@ import (
 	"orange/internal/rules/task"
 )
 
-// Server is what the client asks the server of the fleet. An error with a code of a workflow is a *Failure.
+// Server is what the client asks the server of the fleet. An error with a code of a workflow is a *wire.Refusal.
 type Server interface {
 	// Hosts are the hosts, and whether they live.
 	Hosts(ctx context.Context) ([]custody.HostState, error)
@@ -257,8 +257,8 @@ func (c *Client) hosts(ctx context.Context) (signed.List, error) {
 // person is who signs here.
 func (c *Client) person() (string, error) {
 	if c.Setup.Person == "" {
-		return "", task.Notef(task.ErrUsage, "cannot sign a request: fleet.yml has no \"person\": join the fleet with "+
-			"an invitation that \"orange-fleet invite NAME --person\" prints")
+		return "", task.Notef(task.ErrUsage, "cannot sign a request: fleet.yml has no \"person\": join the fleet "+
+			"with an invitation that \"orange-fleet invite NAME --person\" prints")
 	}
 	return c.Setup.Person, nil
 }

@@ -12,7 +12,6 @@ import (
 
 	"orange/fleet/client"
 	"orange/fleet/custody"
-	"orange/fleet/flow"
 	"orange/fleet/setup"
 	"orange/fleet/sign"
 	"orange/fleet/testkit"
@@ -21,7 +20,6 @@ import (
 	"orange/internal/api/remote"
 	"orange/internal/rules/idempotency"
 	"orange/internal/rules/rejection"
-	"orange/internal/rules/signed"
 	"orange/internal/rules/task"
 )
 
@@ -64,7 +62,7 @@ func (f *fake) Task(_ context.Context, id string) (wire.Custody, error) {
 	}
 	at := slices.IndexFunc(f.rows, func(c wire.Custody) bool { return c.Task == id })
 	if at < 0 {
-		return wire.Custody{}, &client.Failure{Code: "not_found", Message: "no task"}
+		return wire.Custody{}, wire.Refuse("not_found", "no task")
 	}
 	return f.rows[at], nil
 }
@@ -125,13 +123,7 @@ func (f *fake) Tell(_ context.Context, m wire.Newcomer, people custody.Trust) (w
 	return state.Summary(), err
 }
 
-func (f *fake) Trust(context.Context) (custody.Trust, error) { return trust(f.t), nil }
-
-func trust(t *testing.T) custody.Trust {
-	t.Helper()
-	return custody.Trust{Authority: testkit.Public(t, testkit.Authority),
-		People: testkit.List(t, signed.OfPeople, 1, "ada"), Hosts: testkit.List(t, signed.OfHosts, 1, "h1", "h2")}
-}
+func (f *fake) Trust(context.Context) (custody.Trust, error) { return testkit.Trust(f.t), nil }
 
 // newClient is the client of a person who asks a fleet with the task at h1.
 func newClient(t *testing.T) (*client.Client, *fake) {
@@ -166,7 +158,7 @@ func TestARequestIsSignedForTheHostAndTheEpochThatTheTaskHas(t *testing.T) {
 	if err != nil || reply.Exit != 0 || len(f.asked) != 1 {
 		t.Fatalf("%+v, %v, asked %d times", reply, err, len(f.asked))
 	}
-	lists, err := trust(t).Lists(testkit.Fleet)
+	lists, err := testkit.Trust(t).Lists(testkit.Fleet)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,7 +188,7 @@ func TestWhatOnlyReadsIsLookedAtAndNotSigned(t *testing.T) {
 
 func TestWhereTheCustodyHasChangedTheClientAsksOnceMore(t *testing.T) {
 	t.Parallel()
-	for _, code := range []string{string(sign.StaleEpoch), flow.Over} {
+	for _, code := range []wire.Code{wire.CodeStaleEpoch, wire.CodeOver} {
 		c, f := newClient(t)
 		if _, err := c.Find(t.Context(), id); err != nil {
 			t.Fatal(err)
@@ -204,7 +196,7 @@ func TestWhereTheCustodyHasChangedTheClientAsksOnceMore(t *testing.T) {
 		f.ask = func(ask wire.Ask) (wire.Reply, error) {
 			if ask.Request.Epoch != 4 {
 				f.rows[0].Host, f.rows[0].Epoch = "h2", 4
-				return wire.Reply{}, &client.Failure{Code: code, Message: "it is elsewhere"}
+				return wire.Reply{}, wire.Refuse(code, "it is elsewhere")
 			}
 			return testkit.Reply(t, "h2", ask.Request, 9), nil
 		}
@@ -215,7 +207,7 @@ func TestWhereTheCustodyHasChangedTheClientAsksOnceMore(t *testing.T) {
 			t.Errorf("%s: asked %+v", code, f.asked)
 		}
 		f.asked, f.ask = nil, func(wire.Ask) (wire.Reply, error) {
-			return wire.Reply{}, &client.Failure{Code: code, Message: "it is elsewhere"}
+			return wire.Reply{}, wire.Refuse(code, "it is elsewhere")
 		}
 		if _, err := c.Ask(t.Context(), remote.Host{Name: "h2"}, call("next", "--", id), time.Minute); err == nil ||
 			len(f.asked) != 2 {
@@ -242,11 +234,12 @@ func TestATaskThatIsOverIsAskedForAtItsHost(t *testing.T) {
 
 func TestFailuresKeepTheirKind(t *testing.T) {
 	t.Parallel()
-	for code, want := range map[string]error{flow.NotReached: remote.ErrNotReached, flow.NotHeld: remote.ErrNotHeld,
-		flow.Lost: remote.ErrLost, flow.Kept: remote.ErrKept, flow.NotKnown: remote.ErrNotKnown,
-		string(sign.KeyReused): idempotency.ErrReused, "not_found": task.ErrNotFound} {
+	for code, want := range map[wire.Code]error{wire.CodeNotReached: remote.ErrNotReached,
+		wire.CodeNotHeld: remote.ErrNotHeld, wire.CodeLost: remote.ErrLost, wire.CodeKept: remote.ErrKept,
+		wire.CodeNotKnown: remote.ErrNotKnown, wire.CodeKeyReused: idempotency.ErrReused,
+		wire.CodeNotFound: task.ErrNotFound} {
 		c, f := newClient(t)
-		f.ask = func(wire.Ask) (wire.Reply, error) { return wire.Reply{}, &client.Failure{Code: code, Message: "no"} }
+		f.ask = func(wire.Ask) (wire.Reply, error) { return wire.Reply{}, wire.Refuse(code, "no") }
 		if _, err := c.Ask(t.Context(), remote.Host{Name: "h1"}, call("next", "--", id), time.Minute); !errors.Is(err,
 			want) {
 			t.Errorf("%s: %v, want %v", code, err, want)
@@ -254,7 +247,7 @@ func TestFailuresKeepTheirKind(t *testing.T) {
 	}
 	c, f := newClient(t)
 	f.ask = func(wire.Ask) (wire.Reply, error) {
-		return wire.Reply{}, &client.Failure{Code: string(sign.Stranger), Message: "no"}
+		return wire.Reply{}, wire.Refuse(wire.CodeStranger, "no")
 	}
 	_, err := c.Ask(t.Context(), remote.Host{Name: "h1"}, call("next", "--", id), time.Minute)
 	if refused, is := errors.AsType[*rejection.Rejection](err); !is || refused.Code != "stranger" {
@@ -266,7 +259,7 @@ func TestARequestWhoseAnswerIsLostIsKeptAndAskedAgainUnderItsKey(t *testing.T) {
 	t.Parallel()
 	c, f := newClient(t)
 	f.ask = func(wire.Ask) (wire.Reply, error) {
-		return wire.Reply{}, &client.Failure{Code: flow.NotKnown, Message: "cut off"}
+		return wire.Reply{}, wire.Refuse(wire.CodeNotKnown, "cut off")
 	}
 	_, err := c.Ask(t.Context(), remote.Host{Name: "h1"}, call("next", "--", id), time.Minute)
 	key := f.asked[0].Request.Key
@@ -364,7 +357,7 @@ func TestCreate_waitsForTheAnswerOfTheHost(t *testing.T) {
 	if err != nil || born.Reply == nil || born.Host != "h2" || f.born[0].On != "gpu" {
 		t.Fatalf("%+v, %v", born, err)
 	}
-	lists, err := trust(t).Lists(testkit.Fleet)
+	lists, err := testkit.Trust(t).Lists(testkit.Fleet)
 	if err == nil {
 		err = sign.CheckBirth(lists.People, f.born[0], sign.Here{Fleet: testkit.Fleet, Task: birth("").ID, Now: now})
 	}
@@ -451,7 +444,7 @@ func TestATaskThatWasDeletedIsNotFound(t *testing.T) {
 		c, f := newClient(t)
 		f.rows[0].Phase, f.exit = "ended", exit
 		f.ask = func(wire.Ask) (wire.Reply, error) {
-			return wire.Reply{}, &client.Failure{Code: flow.Refused, Message: "custody 0"}
+			return wire.Reply{}, wire.Refuse(wire.CodeRefused, "custody 0")
 		}
 		if _, err := c.Find(t.Context(), id); err != nil {
 			t.Fatal(err)

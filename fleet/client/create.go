@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"orange/fleet/custody"
-	"orange/fleet/flow"
 	"orange/fleet/sign"
 	"orange/fleet/wire"
 	"orange/internal/api/remote"
@@ -42,7 +41,7 @@ func (c *Client) Create(ctx context.Context, b remote.Placement) (remote.Placed,
 	}
 	t, err := c.await(ctx, b.ID)
 	if errors.Is(err, remote.ErrNotReached) || ctx.Err() != nil { // the fleet has the birth, and goes on with it
-		err = &Failure{flow.NotKnown, fmt.Sprintf("the fleet has it, and what became of it was not seen: %v", err)}
+		err = wire.Refuse(wire.CodeNotKnown, "the fleet has it, and what became of it was not seen: %v", err)
 	}
 	if err != nil {
 		return born, c.notStarted(b, err)
@@ -59,7 +58,7 @@ func (c *Client) Create(ctx context.Context, b remote.Placement) (remote.Placed,
 
 // notStarted keeps a birth that may have begun.
 func (c *Client) notStarted(b remote.Placement, err error) error {
-	if failure, is := errors.AsType[*Failure](err); is && failure.Code == flow.NotKnown {
+	if wire.CodeOf(err) == wire.CodeNotKnown {
 		return errors.Join(mapped(err, b.ID), c.Keep(b.ID, remote.Pending{Call: b.Call}))
 	}
 	return mapped(err, b.ID)
@@ -162,9 +161,9 @@ func (c *Client) Cancel(ctx context.Context, id string) error {
 		return err
 	}
 	err = c.Server.Cancel(ctx, ask)
-	if failure, is := errors.AsType[*Failure](err); is && failure.Code == flow.NotKnown {
+	if wire.CodeOf(err) == wire.CodeNotKnown {
 		return task.Notef(remote.ErrNotKnown, "not known whether task %s was cancelled (%s): look: orange fleet list",
-			id, failure.Message)
+			id, err)
 	}
 	return mapped(err, id)
 }
@@ -185,9 +184,9 @@ func (c *Client) Rescue(ctx context.Context, id, to, reason string) (remote.Serv
 		return remote.ServerTask{}, err
 	}
 	given, err := c.Server.Rescue(ctx, id, r)
-	if failure, is := errors.AsType[*Failure](err); is && failure.Code == flow.NotKnown {
+	if wire.CodeOf(err) == wire.CodeNotKnown {
 		return remote.ServerTask{}, task.Notef(remote.ErrNotKnown, "not known whether task %s was taken away from %s "+
-			"(%s): the same command again does it once", id, t.Host, failure.Message)
+			"(%s): the same command again does it once", id, t.Host, err)
 	}
 	if err != nil {
 		return remote.ServerTask{}, mapped(err, id)

@@ -21,7 +21,7 @@ func TestDrain_isSignedForTheHost(t *testing.T) {
 		if err := c.Drain(t.Context(), "h1", off); err != nil {
 			t.Fatal(err)
 		}
-		people := trust(t)
+		people := testkit.Trust(t)
 		lists, err := people.Lists(testkit.Fleet)
 		must(t, err)
 		at := sign.Here{Fleet: testkit.Fleet, Host: "h1", Now: now}

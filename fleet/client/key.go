@@ -21,8 +21,8 @@ const AgentVariable = "SSH_AUTH_SOCK"
 // that of a public key, or the private one has a passphrase.
 func SigningKey(path, socket string) (ssh.Signer, error) {
 	if path == "" {
-		return nil, task.Notef(task.ErrUsage, "cannot sign a request: fleet.yml has no \"signing_key\": name the path "+
-			"of an ssh key of the type ed25519")
+		return nil, task.Notef(task.ErrUsage, "cannot sign a request: fleet.yml has no \"signing_key\": name the "+
+			"path of an ssh key of the type ed25519")
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -34,8 +34,8 @@ func SigningKey(path, socket string) (ssh.Signer, error) {
 	key, err := ssh.ParsePrivateKey(text)
 	if locked, is := errors.AsType[*ssh.PassphraseMissingError](err); is {
 		if locked.PublicKey == nil {
-			return nil, task.Notef(task.ErrUsage, "cannot sign with %q: it has a passphrase: add it to your ssh-agent "+
-				"with ssh-add, and name its .pub file as \"signing_key\"", path)
+			return nil, task.Notef(task.ErrUsage, "cannot sign with %q: it has a passphrase: add it to your "+
+				"ssh-agent with ssh-add, and name its .pub file as \"signing_key\"", path)
 		}
 		return fromAgent(path, socket, locked.PublicKey)
 	}

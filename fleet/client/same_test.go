@@ -18,7 +18,6 @@ import (
 	"orange/fleet/setup"
 	"orange/fleet/testkit"
 	"orange/fleet/wire"
-	"orange/internal/rules/signed"
 	"orange/internal/run/proc"
 	"orange/internal/testkit/parity"
 )
@@ -105,8 +104,7 @@ func newLine(t *testing.T, program string) line {
 	must(t, l.asker.MakeNotes())
 	s := strung{Dir: filepath.Join(dir, "custodies"), Home: filepath.Join(l.big.Dir, "orange"), Orange: program,
 		Person: "ada", Key: filepath.Join(dir, "ada"), Host: testkit.KeyFile(t, "big", ""),
-		Trust: custody.Trust{Authority: testkit.Public(t, testkit.Authority),
-			People: testkit.List(t, signed.OfPeople, 1, "ada"), Hosts: testkit.List(t, signed.OfHosts, 1, "big")}}
+		Trust: testkit.Trust(t, "big")}
 	must(t, os.Mkdir(s.Dir, 0o700))
 	must(t, os.WriteFile(s.Key, testkit.KeyFile(t, "ada", ""), 0o600))
 	l.wire, l.asker.Person = s, s.Person

@@ -12,19 +12,9 @@ import (
 	"testing"
 	"time"
 
-	sdk "go.temporal.io/sdk/client"
-	"go.temporal.io/sdk/testsuite"
-
 	"orange/fleet/testkit"
 	"orange/internal/testkit/parity"
 )
-
-type silence struct{}
-
-func (silence) Debug(string, ...any) {}
-func (silence) Info(string, ...any)  {}
-func (silence) Warn(string, ...any)  {}
-func (silence) Error(string, ...any) {}
 
 // fleetOf is a fleet of the built programs, with a server of the program that ORANGE_FLEET_TEMPORAL names.
 type fleetOf struct {
@@ -94,20 +84,6 @@ func (f fleetOf) waits(at parity.Side, text string, words ...string) {
 	}
 }
 
-// devServer is the address of a server of its own, of the program that ORANGE_FLEET_TEMPORAL names.
-func devServer(t *testing.T) string {
-	t.Helper()
-	program := os.Getenv("ORANGE_FLEET_TEMPORAL")
-	if program == "" {
-		t.Skip("this needs a server: set ORANGE_FLEET_TEMPORAL to the path of the program \"temporal\"")
-	}
-	dev, err := testsuite.StartDevServer(t.Context(), testsuite.DevServerOptions{ExistingPath: program,
-		ClientOptions: &sdk.Options{Logger: silence{}}, LogLevel: "error"})
-	must(t, err)
-	t.Cleanup(func() { must(t, dev.Stop()) })
-	return dev.FrontendHostPort()
-}
-
 // newFleet begins a fleet at a server.
 func newFleet(t *testing.T, l line, address string) fleetOf {
 	t.Helper()
@@ -138,7 +114,7 @@ func (f fleetOf) hostJoins(at parity.Side, name, vault string) (stop func()) {
 // A command says the same, and ends the same, at the host itself and through a server, with the programs as they are.
 func TestFleetCommands_answerThroughARealServerAsTheHostItselfDoes(t *testing.T) {
 	t.Parallel()
-	address := devServer(t)
+	address := testkit.Server(t)
 	l := newLine(t, orange(t))
 	f := newFleet(t, l, address)
 	asker, vault := l.at("asker", l.here.Orange, parity.FromAfar("big")), filepath.Join(l.dir, "vault.git")

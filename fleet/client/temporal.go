@@ -10,14 +10,12 @@ import (
 	enums "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
 	workflows "go.temporal.io/api/workflow/v1"
-	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
 
 	"orange/fleet/core"
 	"orange/fleet/custody"
-	"orange/fleet/flow"
 	"orange/fleet/setup"
 	"orange/fleet/wire"
 	"orange/internal/api/remote"
@@ -58,31 +56,25 @@ func (r *Remote) Close() {
 	}
 }
 
-// page is how many workflows the server lists at once.
-const page = 500
-
 // list lists workflows, and hands each one on.
 func (r *Remote) list(ctx context.Context, query string, one func(*workflows.WorkflowExecutionInfo) error) error {
 	c, err := r.server(ctx)
 	if err != nil {
 		return err
 	}
-	var next []byte
-	for {
-		found, err := c.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{Query: query, PageSize: page,
-			NextPageToken: next})
-		if err != nil {
-			return r.failed("list the tasks and hosts of the fleet", err)
-		}
-		for _, info := range found.GetExecutions() {
-			if err := one(info); err != nil {
-				return err
+	var failed error
+	err = core.List(ctx, c, query, func(found []*workflows.WorkflowExecutionInfo) error {
+		for _, info := range found {
+			if failed = one(info); failed != nil {
+				return failed
 			}
 		}
-		if next = found.GetNextPageToken(); len(next) == 0 {
-			return nil
-		}
+		return nil
+	})
+	if err != nil && failed == nil {
+		err = r.failed("list the tasks and hosts of the fleet", err)
 	}
+	return err
 }
 
 const running = " AND ExecutionStatus = 'Running'"
@@ -102,12 +94,8 @@ func (r *Remote) Hosts(ctx context.Context) ([]custody.HostState, error) {
 	var all sync.WaitGroup
 	for i, id := range ids {
 		all.Go(func() {
-			var m wire.Message[custody.HostState]
-			value, err := r.c.QueryWorkflow(ctx, id, "", wire.HostQuery)
-			if err == nil {
-				err = value.Get(&m)
-			}
-			if out[i] = m.Body; err != nil {
+			var err error
+			if out[i], err = core.Query[custody.HostState](ctx, r.c, id, wire.HostQuery); err != nil {
 				failed[i] = r.failed("ask how the host "+strings.TrimPrefix(id, wire.HostID(""))+" is", err)
 			}
 		})
@@ -172,19 +160,15 @@ func (r *Remote) Task(ctx context.Context, id string) (wire.Custody, error) {
 	if err != nil {
 		return wire.Custody{}, err
 	}
-	var m wire.Message[wire.Custody]
-	value, err := c.QueryWorkflow(ctx, wire.TaskID(id), "", wire.CustodyQuery)
-	if err == nil {
-		err = value.Get(&m)
-	}
+	t, err := core.Query[wire.Custody](ctx, c, wire.TaskID(id), wire.CustodyQuery)
 	var none *serviceerror.NotFound
 	if errors.As(err, &none) {
-		return m.Body, &Failure{notFound, fmt.Sprintf("the fleet has no task %q; \"orange fleet list\" lists them", id)}
+		return t, wire.Refuse(wire.CodeNotFound, "the fleet has no task %q; \"orange fleet list\" lists them", id)
 	}
 	if err != nil {
-		return m.Body, r.failed("ask who has task "+id, err)
+		return t, r.failed("ask who has task "+id, err)
 	}
-	return m.Body, nil
+	return t, nil
 }
 
 // Start begins the custody of a task.
@@ -193,11 +177,7 @@ func (r *Remote) Start(ctx context.Context, id string, b wire.Birth, trust custo
 	if err != nil {
 		return err
 	}
-	birth := wire.Of(b)
-	_, err = c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: wire.TaskID(id), TaskQueue: wire.CoreQueue,
-		WorkflowTaskTimeout:      core.TaskTimeout,
-		WorkflowIDConflictPolicy: enums.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING}, wire.TaskWorkflow,
-		flow.Start{Fleet: r.Setup.Namespace, Task: id, Birth: &birth, Trust: trust})
+	err = core.Begin(ctx, c, r.Setup.Namespace, id, b, trust)
 	if err != nil {
 		return r.unknown("create task "+id, err)
 	}
@@ -223,8 +203,8 @@ func (r *Remote) Look(ctx context.Context, host, id string, l wire.Look) (wire.S
 	}
 	var seen wire.Message[wire.Seen]
 	err := r.update(ctx, workflow, wire.LookActivity, wire.Of(l), &seen)
-	if failure, is := errors.AsType[*Failure](err); is && failure.Code == flow.NotKnown {
-		failure.Code = flow.NotReached // nothing was asked to be done
+	if wire.CodeOf(err) == wire.CodeNotKnown { // nothing was asked to be done
+		err = wire.Refuse(wire.CodeNotReached, "%s", err)
 	}
 	return seen.Body, err
 }
@@ -278,24 +258,19 @@ func (r *Remote) update(ctx context.Context, id, name string, message, answer an
 	if err != nil {
 		return err
 	}
-	handle, err := c.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{WorkflowID: id, UpdateName: name,
-		Args: []any{message}, WaitForStage: client.WorkflowUpdateStageCompleted})
-	if err == nil {
-		err = handle.Get(ctx, answer)
-	}
+	err = core.Update(ctx, c, id, name, message, answer)
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return &Failure{flow.NotKnown, fmt.Sprintf("no answer of %s in time", id)}
+		return wire.Refuse(wire.CodeNotKnown, "no answer of %s in time", id)
 	}
 	return r.unknown("ask "+id, err)
 }
 
 // failed is why something that changes nothing failed.
 func (r *Remote) failed(what string, err error) error {
-	failure, is := errors.AsType[*Failure](r.unknown(what, err))
-	if is && failure.Code == flow.NotKnown {
+	if wire.CodeOf(r.unknown(what, err)) == wire.CodeNotKnown {
 		return task.Notef(remote.ErrNotReached, "cannot %s: the server of the fleet at %s does not answer: %v", what,
 			r.Setup.Server, err)
 	}
@@ -309,9 +284,9 @@ func (r *Remote) unknown(what string, err error) error {
 	var none *serviceerror.NotFound
 	switch {
 	case errors.As(err, &said) && said.Type() != "":
-		return &Failure{said.Type(), said.Message()}
+		return wire.Refuse(wire.Code(said.Type()), "%s", said.Message())
 	case errors.As(err, &none):
-		return &Failure{flow.Over, fmt.Sprintf("cannot %s: %v", what, err)}
+		return wire.Refuse(wire.CodeOver, "cannot %s: %v", what, err)
 	}
-	return &Failure{flow.NotKnown, fmt.Sprintf("cannot %s at %s: %v", what, r.Setup.Server, err)}
+	return wire.Refuse(wire.CodeNotKnown, "cannot %s at %s: %v", what, r.Setup.Server, err)
 }

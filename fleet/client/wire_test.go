@@ -1,10 +1,10 @@
 package client_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,7 +14,6 @@ import (
 
 	"orange/fleet/client"
 	"orange/fleet/custody"
-	"orange/fleet/flow"
 	"orange/fleet/host"
 	"orange/fleet/testkit"
 	"orange/fleet/wire"
@@ -61,9 +60,9 @@ func failure(err error) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &said):
-		return &client.Failure{Code: said.Type(), Message: said.Message()}
+		return wire.Refuse(wire.Code(said.Type()), "%s", said.Message())
 	}
-	return &client.Failure{Code: flow.Code(err), Message: err.Error()}
+	return wire.Refuse(cmp.Or(wire.CodeOf(err), wire.CodeRefused), "%s", err)
 }
 
 func (w wired) Hosts(context.Context) ([]custody.HostState, error) {
@@ -92,7 +91,7 @@ func (w wired) Begins(_ context.Context, prefix string) ([]wire.Custody, error) 
 func (w wired) Task(_ context.Context, id string) (wire.Custody, error) {
 	s, there, err := w.read(id)
 	if err == nil && !there {
-		err = &client.Failure{Code: "not_found", Message: fmt.Sprintf("the fleet has no task %q", id)}
+		err = wire.Refuse("not_found", "the fleet has no task %q", id)
 	}
 	return s.Summary(), err
 }
@@ -162,7 +161,7 @@ func (w wired) Look(ctx context.Context, _, _ string, l wire.Look) (wire.Seen, e
 }
 
 func (w wired) Rescue(context.Context, string, wire.Rescue) (wire.Custody, error) {
-	return wire.Custody{}, &client.Failure{Code: flow.Kept, Message: "the host is there"}
+	return wire.Custody{}, wire.Refuse(wire.CodeKept, "the host is there")
 }
 
 func (w wired) Cancel(_ context.Context, ask wire.Ask) error {

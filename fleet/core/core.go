@@ -62,17 +62,12 @@ func (c calls) release(ctx context.Context, m wire.Message[wire.Release]) (wire.
 
 // UpdateHost sends an update to the workflow of a host, which begins where there is none.
 func UpdateHost(ctx context.Context, c client.Client, host, update string, message, answer any) error {
-	start := c.NewWithStartWorkflowOperation(client.StartWorkflowOptions{ID: wire.HostID(host),
-		TaskQueue: wire.CoreQueue, WorkflowTaskTimeout: TaskTimeout,
-		WorkflowIDConflictPolicy: enums.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING},
-		wire.HostWorkflow, wire.Of(custody.HostState{Host: host}))
-	handle, err := c.UpdateWithStartWorkflow(ctx, client.UpdateWithStartWorkflowOptions{StartWorkflowOperation: start,
-		UpdateOptions: client.UpdateWorkflowOptions{UpdateName: update, Args: []any{message},
-			WaitForStage: client.WorkflowUpdateStageCompleted}})
+	err := updateOrBegin(ctx, c, wire.HostID(host), wire.HostWorkflow, wire.Of(custody.HostState{Host: host}), update,
+		message, answer)
 	if err != nil {
 		return fmt.Errorf("reach the workflow of the host %q: %w", host, err)
 	}
-	return handle.Get(ctx, answer)
+	return nil
 }
 
 // Init makes what a fleet needs at its server: the namespace, and the attributes that lists search by. What is there
@@ -153,4 +148,22 @@ func attributes(ctx context.Context, c client.Client, namespace string) error {
 		return fmt.Errorf("make the attributes of the namespace %q: %w", namespace, err)
 	}
 	return nil
+}
+
+// Tell has the custody of a task that a host has begin again at a server that has lost it. Where there is a custody, it
+// stays, or the greater epoch counts; the answer is who has the task then.
+func Tell(ctx context.Context, c client.Client, fleet string, birth wire.Birth, trust custody.Trust, r wire.Report) (
+	wire.Custody, error) {
+	state, err := custody.Resumed(fleet, birth, trust, r, time.Now())
+	if err != nil {
+		return wire.Custody{}, err
+	}
+	again := wire.Of(state)
+	var answer wire.Message[wire.Custody]
+	err = updateOrBegin(ctx, c, wire.TaskID(r.Task), wire.TaskWorkflow, flow.Start{Fleet: fleet, Task: r.Task,
+		State: &again}, wire.TellUpdate, wire.Of(r), &answer)
+	if err != nil {
+		return wire.Custody{}, fmt.Errorf("tell the server of task %s: %w", r.Task, plain(err))
+	}
+	return answer.Body, nil
 }

@@ -7,9 +7,8 @@ import (
 	"sync"
 	"time"
 
-	enums "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
-	"go.temporal.io/api/workflowservice/v1"
+	workflows "go.temporal.io/api/workflow/v1"
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
@@ -19,7 +18,6 @@ import (
 	"orange/fleet/flow"
 	"orange/fleet/registry"
 	"orange/fleet/setup"
-	"orange/fleet/sign"
 	"orange/fleet/wire"
 	"orange/internal/rules/task"
 )
@@ -30,8 +28,8 @@ func Trust(ctx context.Context, c client.Client, home string, s setup.Setup) (cu
 	value, err := c.QueryWorkflow(ctx, wire.RegistryID, "", wire.TrustQuery)
 	var none *serviceerror.NotFound
 	if errors.As(err, &none) {
-		return custody.Trust{}, task.Notef(task.ErrNotFound, "cannot tell whom the fleet %q trusts: its server has no "+
-			"registry: run \"orange-fleet serve --init\" where the key of its authority is", s.Namespace)
+		return custody.Trust{}, task.Notef(task.ErrNotFound, "cannot tell whom the fleet %q trusts: its server has "+
+			"no registry: run \"orange-fleet serve --init\" where the key of its authority is", s.Namespace)
 	}
 	var seen custody.Trust
 	if err == nil {
@@ -59,34 +57,12 @@ func HasRegistry(ctx context.Context, c client.Client) (bool, error) {
 
 // Publish brings the lists of keys of a fleet to its registry, which begins with the whole state where there is none.
 func Publish(ctx context.Context, c client.Client, state registry.State) error {
-	start := c.NewWithStartWorkflowOperation(client.StartWorkflowOptions{ID: wire.RegistryID,
-		TaskQueue: wire.CoreQueue, WorkflowTaskTimeout: TaskTimeout,
-		WorkflowIDConflictPolicy: enums.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING}, wire.RegistryWorkflow,
-		wire.Of(state))
-	handle, err := c.UpdateWithStartWorkflow(ctx, client.UpdateWithStartWorkflowOptions{StartWorkflowOperation: start,
-		UpdateOptions: client.UpdateWorkflowOptions{UpdateName: wire.TrustUpdate,
-			Args: []any{state.Trust}, WaitForStage: client.WorkflowUpdateStageCompleted}})
-	if err == nil {
-		err = handle.Get(ctx, nil)
-	}
+	err := updateOrBegin(ctx, c, wire.RegistryID, wire.RegistryWorkflow, wire.Of(state), wire.TrustUpdate, state.Trust,
+		nil)
 	if err != nil {
 		return fmt.Errorf("bring the lists of keys to the registry of the fleet %q: %w", state.Fleet, plain(err))
 	}
 	return nil
-}
-
-// update asks the registry, and waits for the answer.
-func update(ctx context.Context, c client.Client, name, key string, message, answer any) error {
-	var args []any
-	if message != nil {
-		args = []any{message}
-	}
-	handle, err := c.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{WorkflowID: wire.RegistryID, UpdateID: key,
-		UpdateName: name, Args: args, WaitForStage: client.WorkflowUpdateStageCompleted})
-	if err == nil {
-		err = handle.Get(ctx, answer)
-	}
-	return plain(err)
 }
 
 // plain is an error as the workflow said it, without what the server adds.
@@ -100,25 +76,20 @@ func plain(err error) error {
 
 // Invite brings an invitation to the registry.
 func Invite(ctx context.Context, c client.Client, o registry.Order) error {
-	return update(ctx, c, wire.InviteUpdate, "", wire.Of(o), nil)
+	return plain(Update(ctx, c, wire.RegistryID, wire.InviteUpdate, wire.Of(o), nil))
 }
 
 // Join asks the registry to admit a member.
 func Join(ctx context.Context, c client.Client, o registry.Order) (registry.Admitted, error) {
 	var a registry.Admitted
-	err := update(ctx, c, wire.JoinUpdate, "", wire.Of(o), &a)
-	return a, err
+	err := Update(ctx, c, wire.RegistryID, wire.JoinUpdate, wire.Of(o), &a)
+	return a, plain(err)
 }
 
 // Members is what the registry knows of the members. It is the server's word: package setup has what the authority
 // signed.
 func Members(ctx context.Context, c client.Client) (registry.State, error) {
-	value, err := c.QueryWorkflow(ctx, wire.RegistryID, "", wire.MembersQuery)
-	var m wire.Message[registry.State]
-	if err == nil {
-		err = value.Get(&m)
-	}
-	return m.Body, err
+	return Query[registry.State](ctx, c, wire.RegistryID, wire.MembersQuery)
 }
 
 // Skew is by how much the clock of the server is ahead of this machine's, at least: what the way there took is not
@@ -126,8 +97,8 @@ func Members(ctx context.Context, c client.Client) (registry.State, error) {
 func Skew(ctx context.Context, c client.Client) (time.Duration, error) {
 	var there time.Time
 	before := time.Now()
-	if err := update(ctx, c, wire.ClockUpdate, "", nil, &there); err != nil {
-		return 0, err
+	if err := Update(ctx, c, wire.RegistryID, wire.ClockUpdate, nil, &there); err != nil {
+		return 0, plain(err)
 	}
 	switch after := time.Now(); {
 	case there.Before(before):
@@ -146,17 +117,14 @@ func AuthorityWorker(c client.Client, admit func(context.Context, registry.Order
 	w.RegisterActivityWithOptions(func(ctx context.Context, o wire.Message[registry.Order]) (registry.Admitted, error) {
 		admitted, err := admit(ctx, o.Body)
 		if err != nil {
-			return admitted, temporal.NewNonRetryableApplicationError(err.Error(), flow.Refused, nil)
+			return admitted, flow.Final(err)
 		}
 		return admitted, nil
 	}, activity.RegisterOptions{Name: wire.AdmitActivity})
 	return w
 }
 
-const (
-	spreadAtOnce = 8
-	page         = 500
-)
+const spreadAtOnce = 8
 
 // spread brings new lists of keys to every open custody.
 func (c calls) spread(ctx context.Context, s flow.Spread) error {
@@ -164,37 +132,26 @@ func (c calls) spread(ctx context.Context, s flow.Spread) error {
 	if !s.Since.IsZero() {
 		query += fmt.Sprintf(" AND StartTime >= '%s'", s.Since.UTC().Format(time.RFC3339))
 	}
-	var next []byte
-	for {
-		found, err := c.server.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{Query: query,
-			PageSize: page, NextPageToken: next})
-		if err != nil {
-			return fmt.Errorf("list the open custodies: %w", err)
-		}
-		var ids []string
-		for _, one := range found.GetExecutions() {
-			ids = append(ids, one.GetExecution().GetWorkflowId())
-		}
-		if err := c.trust(ctx, ids, s.Trust); err != nil {
-			return err
-		}
-		if next = found.GetNextPageToken(); len(next) == 0 {
-			return nil
-		}
+	err := List(ctx, c.server, query, func(found []*workflows.WorkflowExecutionInfo) error {
+		return c.trust(ctx, found, s.Trust)
+	})
+	if err != nil {
+		return fmt.Errorf("bring the lists of keys to the open custodies: %w", err)
 	}
+	return nil
 }
 
 // trust brings new lists of keys to some custodies.
-func (c calls) trust(ctx context.Context, ids []string, t custody.Trust) error {
+func (c calls) trust(ctx context.Context, some []*workflows.WorkflowExecutionInfo, t custody.Trust) error {
 	var all error
 	var lock sync.Mutex
 	var running sync.WaitGroup
 	free := make(chan struct{}, spreadAtOnce)
-	for _, id := range ids {
+	for _, one := range some {
 		free <- struct{}{}
 		running.Go(func() {
 			defer func() { <-free }()
-			err := c.trustOne(ctx, id, t)
+			err := c.trustOne(ctx, one.GetExecution().GetWorkflowId(), t)
 			activity.RecordHeartbeat(ctx)
 			lock.Lock()
 			defer lock.Unlock()
@@ -206,22 +163,14 @@ func (c calls) trust(ctx context.Context, ids []string, t custody.Trust) error {
 }
 
 func (c calls) trustOne(ctx context.Context, id string, t custody.Trust) error {
-	handle, err := c.server.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{WorkflowID: id, Args: []any{t},
-		UpdateName: wire.TrustUpdate, WaitForStage: client.WorkflowUpdateStageCompleted})
-	if err == nil {
-		err = handle.Get(ctx, nil)
-	}
+	err := Update(ctx, c.server, id, wire.TrustUpdate, t, nil)
 	var over *serviceerror.NotFound
+	var known *temporal.ApplicationError
 	switch {
 	case err == nil || errors.As(err, &over):
 		return nil
-	case newer(err): // the custody has newer lists than these
+	case errors.As(err, &known) && known.Type() == string(wire.CodeStaleEpoch): // it has newer lists than these
 		return nil
 	}
 	return fmt.Errorf("bring the lists of keys to %q: %w", id, err)
-}
-
-func newer(err error) bool {
-	var known *temporal.ApplicationError
-	return errors.As(err, &known) && known.Type() == string(sign.StaleEpoch)
 }

@@ -9,10 +9,9 @@ import (
 
 	"go.temporal.io/sdk/client"
 
-	"orange/fleet/authority"
 	"orange/fleet/core"
 	"orange/fleet/custody"
-	"orange/fleet/member"
+	"orange/fleet/members"
 	"orange/fleet/registry"
 	"orange/fleet/setup"
 	"orange/fleet/sign"
@@ -26,13 +25,13 @@ import (
 type office struct {
 	t *testing.T
 	c client.Client
-	a authority.Authority
+	a members.Authority
 	s setup.Setup
 }
 
 func newOffice(t *testing.T, c client.Client) *office {
 	t.Helper()
-	a, err := authority.Make(t.Context(), t.TempDir(), testkit.Fleet)
+	a, err := members.Make(t.Context(), t.TempDir(), testkit.Fleet)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +71,7 @@ func (o *office) joins(name string) (home string, order registry.Order) {
 		o.t.Fatal(err)
 	}
 	home = o.t.TempDir()
-	j, err := member.Begin(home, line)
+	j, err := members.Begin(home, line)
 	if err != nil {
 		o.t.Fatal(err)
 	}
@@ -95,7 +94,7 @@ func (o *office) joins(name string) (home string, order registry.Order) {
 
 // Attackers cannot (docs/proof.md): make the machine of someone else trust another registry, or an older list.
 func TestServer_aHostJoinsWithTheLineOfAnInvitationOnce(t *testing.T) {
-	c := server(t)
+	c := testkit.Connection(t)
 	if there, err := core.HasRegistry(t.Context(), c); there || err != nil {
 		t.Errorf("a registry in an empty fleet: %t, %v", there, err)
 	}
@@ -141,7 +140,7 @@ func TestServer_aHostJoinsWithTheLineOfAnInvitationOnce(t *testing.T) {
 }
 
 func TestServer_newListsReachEveryOpenCustody(t *testing.T) {
-	c := server(t)
+	c := testkit.Connection(t)
 	runs(t, core.Worker(c))
 	newHost(t, c, "h1", wire.PlaceQueue("web", wire.AnyLabel))
 	begin(t, c, "abc", wire.AnyLabel)
@@ -157,7 +156,7 @@ func TestServer_newListsReachEveryOpenCustody(t *testing.T) {
 	for end := time.Now().Add(time.Minute); ; <-time.After(20 * time.Millisecond) {
 		_, err := asks[wire.Custody](t, c, "abc", wire.RescueUpdate,
 			wire.Of(testkit.Rescue(t, "ada", "abc", 1, "h2", "", time.Now())))
-		if code(err) == string(sign.Stranger) {
+		if testkit.CodeOf(err) == wire.CodeStranger {
 			break // ada is not in the new list
 		}
 		if time.Now().After(end) {
@@ -167,12 +166,11 @@ func TestServer_newListsReachEveryOpenCustody(t *testing.T) {
 }
 
 func TestServer_custodiesBeginAgainAtAServerThatHasLostThem(t *testing.T) {
-	c := server(t)
+	c := testkit.Connection(t)
 	runs(t, core.Worker(c))
 	h1, h2 := newHost(t, c, "h1"), newHost(t, c, "h2")
 	birth := testkit.Birth(t, "ada", "abc", "any", time.Now().Add(-time.Hour))
-	trust := custody.Trust{Authority: testkit.Public(t, testkit.Authority),
-		People: testkit.List(t, signed.OfPeople, 1, "ada"), Hosts: testkit.List(t, signed.OfHosts, 1, "h1", "h2")}
+	trust := testkit.Trust(t)
 	tell := func(host string, epoch, version int) wire.Custody {
 		t.Helper()
 		has, err := core.Tell(t.Context(), c, testkit.Fleet, birth, trust,

@@ -2,7 +2,6 @@ package core_test
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"os"
 	"path/filepath"
@@ -16,59 +15,15 @@ import (
 	"go.temporal.io/api/temporalproto"
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
-	"go.temporal.io/sdk/temporal"
-	"go.temporal.io/sdk/testsuite"
 	"go.temporal.io/sdk/worker"
 
 	"orange/fleet/core"
 	"orange/fleet/custody"
-	"orange/fleet/flow"
-	"orange/fleet/sign"
 	"orange/fleet/testkit"
 	"orange/fleet/wire"
-	"orange/internal/rules/signed"
 )
 
 var record = flag.Bool("update", false, "write the histories of the workflows into flow/testdata/histories")
-
-// server is a server of its own, of the program that ORANGE_FLEET_TEMPORAL names.
-func server(t *testing.T) client.Client {
-	t.Helper()
-	program := os.Getenv("ORANGE_FLEET_TEMPORAL")
-	if program == "" {
-		t.Skip("this needs a server: set ORANGE_FLEET_TEMPORAL to the path of the program \"temporal\"")
-	}
-	options := client.Options{Namespace: testkit.Fleet, Logger: silence{}}
-	dev, err := testsuite.StartDevServer(t.Context(), testsuite.DevServerOptions{ExistingPath: program,
-		ClientOptions: &client.Options{Logger: silence{}}, LogLevel: "error"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := dev.Stop(); err != nil {
-			t.Log(err)
-		}
-	})
-	options.HostPort = dev.FrontendHostPort()
-	for range 2 { // a second time changes nothing
-		if err := core.Init(t.Context(), options); err != nil {
-			t.Fatal(err)
-		}
-	}
-	c, err := client.Dial(options)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(c.Close)
-	return c
-}
-
-type silence struct{}
-
-func (silence) Debug(string, ...any) {}
-func (silence) Info(string, ...any)  {}
-func (silence) Warn(string, ...any)  {}
-func (silence) Error(string, ...any) {}
 
 // host answers for one host, with a history in memory.
 type host struct {
@@ -152,16 +107,9 @@ func (h *host) report(task string, epoch, version, event int, status string) {
 
 func begin(t *testing.T, c client.Client, id, on string) {
 	t.Helper()
-	birth := wire.Of(testkit.Birth(t, "ada", id, on, time.Now()))
-	trust := custody.Trust{Authority: testkit.Public(t, testkit.Authority),
-		People: testkit.List(t, signed.OfPeople, 1, "ada"), Hosts: testkit.List(t, signed.OfHosts, 1, "h1", "h2")}
 	for range 2 { // a second time is the same task
-		_, err := c.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: wire.TaskID(id),
-			TaskQueue:                wire.CoreQueue,
-			WorkflowTaskTimeout:      core.TaskTimeout,
-			WorkflowIDConflictPolicy: enums.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING}, wire.TaskWorkflow,
-			flow.Start{Fleet: testkit.Fleet, Task: id, Birth: &birth, Trust: trust})
-		if err != nil {
+		birth := testkit.Birth(t, "ada", id, on, time.Now())
+		if err := core.Begin(t.Context(), c, testkit.Fleet, id, birth, testkit.Trust(t)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -170,31 +118,25 @@ func begin(t *testing.T, c client.Client, id, on string) {
 // summary waits until the custody is as it should be.
 func summary(t *testing.T, c client.Client, id string, holds func(wire.Custody) bool) wire.Custody {
 	t.Helper()
-	var m wire.Message[wire.Custody]
+	var now wire.Custody
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); {
 		ctx, off := context.WithTimeout(t.Context(), 5*time.Second)
-		value, err := c.QueryWorkflow(ctx, wire.TaskID(id), "", wire.CustodyQuery)
+		var err error
+		now, err = core.Query[wire.Custody](ctx, c, wire.TaskID(id), wire.CustodyQuery)
 		off()
-		if err == nil {
-			err = value.Get(&m)
-		}
-		if err == nil && holds(m.Body) {
-			return m.Body
+		if err == nil && holds(now) {
+			return now
 		}
 		<-time.After(20 * time.Millisecond)
 	}
-	t.Fatalf("the custody is %+v", m.Body)
-	return m.Body
+	t.Fatalf("the custody is %+v", now)
+	return now
 }
 
 func asks[T wire.Body](t *testing.T, c client.Client, id, update string, message any) (T, error) {
 	t.Helper()
 	var answer wire.Message[T]
-	handle, err := c.UpdateWorkflow(t.Context(), client.UpdateWorkflowOptions{WorkflowID: wire.TaskID(id),
-		UpdateName: update, Args: []any{message}, WaitForStage: client.WorkflowUpdateStageCompleted})
-	if err == nil {
-		err = handle.Get(t.Context(), &answer)
-	}
+	err := core.Update(t.Context(), c, wire.TaskID(id), update, message, &answer)
 	return answer.Body, err
 }
 
@@ -226,16 +168,8 @@ func keep(t *testing.T, c client.Client, id, name string) {
 	}
 }
 
-func code(err error) string {
-	var known *temporal.ApplicationError
-	if errors.As(err, &known) {
-		return known.Type()
-	}
-	return ""
-}
-
 func TestServer_aTaskIsRescuedFromOneHostToAnother(t *testing.T) {
-	c := server(t)
+	c := testkit.Connection(t)
 	runs(t, core.Worker(c))
 	h1 := newHost(t, c, "h1", wire.PlaceQueue("web", wire.AnyLabel))
 	h2 := newHost(t, c, "h2")
@@ -253,8 +187,8 @@ func TestServer_aTaskIsRescuedFromOneHostToAnother(t *testing.T) {
 	}
 	wrong := one
 	wrong.Epoch, wrong.Key = 2, "k2"
-	if _, err := asks[wire.Reply](t, c, "abc", wire.AskUpdate, wire.Of(testkit.Ask(t, wrong))); code(err) !=
-		string(sign.StaleEpoch) {
+	if _, err := asks[wire.Reply](t, c, "abc", wire.AskUpdate, wire.Of(testkit.Ask(t, wrong))); testkit.CodeOf(err) !=
+		wire.CodeStaleEpoch {
 		t.Errorf("of another epoch: %v", err)
 	}
 	look := wire.Of(wire.Look{Task: "abc", Method: "show"})
@@ -274,7 +208,7 @@ func TestServer_aTaskIsRescuedFromOneHostToAnother(t *testing.T) {
 		return asks[wire.Custody](t, c, "abc", wire.RescueUpdate,
 			wire.Of(testkit.Rescue(t, "ada", "abc", 1, "h2", reason, time.Now())))
 	}
-	if _, err := rescue(""); code(err) != flow.Kept {
+	if _, err := rescue(""); testkit.CodeOf(err) != wire.CodeKept {
 		t.Errorf("a host that lives: %v", err)
 	}
 	for range 2 { // the second one does nothing
@@ -293,7 +227,8 @@ func TestServer_aTaskIsRescuedFromOneHostToAnother(t *testing.T) {
 		lease.Body.Number != 3 || len(lease.Body.Gone) != 1 { // with the rescue its lease was over
 		t.Errorf("h1 is back: %+v, %v", lease.Body, err)
 	}
-	if _, err := asks[wire.Reply](t, c, "abc", wire.AskUpdate, wire.Of(testkit.Ask(t, one))); code(err) != flow.Lost {
+	_, err := asks[wire.Reply](t, c, "abc", wire.AskUpdate, wire.Of(testkit.Ask(t, one)))
+	if testkit.CodeOf(err) != wire.CodeLost {
 		t.Errorf("the lost request: %v", err)
 	}
 	h1.report("abc", 1, 99, 99, "over") // late

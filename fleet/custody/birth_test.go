@@ -25,7 +25,7 @@ func said(t *testing.T, s custody.State, host string, exit int) *wire.Reply {
 
 func placed(t *testing.T, on string) custody.State {
 	t.Helper()
-	s, err := custody.New(testkit.Fleet, id, testkit.Birth(t, "ada", id, on, now), trust(t), now)
+	s, err := custody.New(testkit.Fleet, id, testkit.Birth(t, "ada", id, on, now), testkit.Trust(t), now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func TestTheAnswerToABirthIsKeptUnderItsKey(t *testing.T) {
 	forged := answer
 	forged.Reply = said(t, s, "h2", 0)
 	forged.Reply.Host = "h1"
-	var refusal *sign.Refusal
+	var refusal *wire.Refusal
 	if _, err := s.Taken(1, forged, now); !errors.As(err, &refusal) {
 		t.Errorf("an answer that another host signed: %v", err)
 	}
@@ -132,7 +132,7 @@ func TestATaskThatNoHostHasHadCanBeCancelled(t *testing.T) {
 	if err != nil || next.Phase != custody.Ended || !next.Summary().Row.Over {
 		t.Errorf("%s, %v", next.Phase, err)
 	}
-	if _, err := next.Cancelled(cancel(next, "ada", "cancel"), now); !errors.Is(err, custody.ErrEnded) {
+	if _, err := next.Cancelled(cancel(next, "ada", "cancel"), now); !errors.Is(err, wire.CodeOver) {
 		t.Errorf("twice: %v", err)
 	}
 	if next, err := waits.Cancelled(cancel(waits, "h1", "cancel"), now); err == nil || next.Phase != custody.Waiting {
@@ -144,7 +144,7 @@ func TestATaskThatNoHostHasHadCanBeCancelled(t *testing.T) {
 	taking := waits.Accepted(wire.Accepted{Host: "h1"}, now)
 	rescued := rescue(t, held(t, waits, "h1"), "")
 	for name, s := range map[string]custody.State{"taking": taking, "held": held(t, waits, "h1"), "rescued": rescued} {
-		if next, err := s.Cancelled(cancel(s, "ada", "cancel"), now); !errors.Is(err, custody.ErrNotHeld) ||
+		if next, err := s.Cancelled(cancel(s, "ada", "cancel"), now); !errors.Is(err, wire.CodeNotHeld) ||
 			next.Phase != s.Phase {
 			t.Errorf("%s: %s, %v", name, next.Phase, err)
 		}

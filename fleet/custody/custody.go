@@ -60,16 +60,8 @@ type State struct {
 	Resumed bool         `json:"resumed,omitempty"` // began again from what a host said
 }
 
-// Errors that callers tell apart with errors.Is. Each comes with a text for people.
-var (
-	ErrNotHeld  = errors.New("no host has the task")
-	ErrLost     = errors.New("what the request did is lost")
-	ErrReused   = errors.New("the key stands for another request")
-	ErrStale    = errors.New("the custody has changed")
-	ErrEnded    = errors.New("the task is over")
-	ErrDropped  = errors.New("the message does not count")
-	ErrNotKnown = errors.New("it is not known whether the request was done")
-)
+// ErrDropped says that a message comes too late, or not from the custodian.
+var ErrDropped = errors.New("the message does not count")
 
 // wrongCall is how orange ends where what it was asked is wrong, at whichever host.
 const wrongCall = 2
@@ -283,26 +275,27 @@ func (s State) Asked(a wire.Ask, now time.Time) (kept wire.Reply, done bool, err
 		switch k := s.Keys[i]; {
 		case k.Digest != sign.Digest(r):
 			return kept, false, fmt.Errorf("%w: cannot do this under the key %q: give each request a key of its own",
-				ErrReused, r.Key)
+				wire.CodeKeyReused, r.Key)
 		case k.Lost:
 			return kept, false, fmt.Errorf("%w: cannot answer the request %q: it was done, and is lost with %s; ask "+
-				"again under another key", ErrLost, r.Key, k.Host)
+				"again under another key", wire.CodeLost, r.Key, k.Host)
 		case !k.Elsewhere:
 			return k.Reply, true, nil
 		}
 	}
 	switch {
 	case s.Phase == Ended:
-		return kept, false, fmt.Errorf("%w: cannot ask for anything: the task is %q, at the host %q", ErrEnded,
+		return kept, false, fmt.Errorf("%w: cannot ask for anything: the task is %q, at the host %q", wire.CodeOver,
 			s.Row.Status, s.Host)
 	case s.Phase != Held:
 		return kept, false, fmt.Errorf("%w: cannot ask for anything yet: the task is %s; ask again when a host has it",
-			ErrNotHeld, s.Phase)
+			wire.CodeNotHeld, s.Phase)
 	case r.Epoch != s.Epoch || r.Host != s.Host || r.Task != s.Task:
 		return kept, false, fmt.Errorf("%w: cannot ask the host %q under the epoch %d: the task is at %q under the "+
-			"epoch %d; ask again", ErrStale, r.Host, r.Epoch, s.Host, s.Epoch)
+			"epoch %d; ask again", wire.CodeStaleEpoch, r.Host, r.Epoch, s.Host, s.Epoch)
 	case now.Unix() >= r.Expires:
-		return kept, false, fmt.Errorf("%w: the request expired at %s, and it is %s here: ask again", ErrStale,
+		return kept, false, fmt.Errorf("%w: the request expired at %s, and it is %s here: ask again",
+			wire.CodeStaleEpoch,
 			time.Unix(r.Expires, 0).UTC().Format(time.RFC3339), now.UTC().Format(time.RFC3339))
 	}
 	people, err := s.Trust.people(s.Fleet)
@@ -325,7 +318,7 @@ func (s State) Answered(asked wire.Request, reply wire.Reply, now time.Time) (St
 		err = sign.CheckReply(hosts, reply, asked, now)
 	}
 	if err != nil {
-		return s, fmt.Errorf("%w: %w", ErrNotKnown, err)
+		return s, fmt.Errorf("%w: %w", wire.CodeNotKnown, err)
 	}
 	report := reply.Report
 	reply.Report = nil // it is not kept with the answer
@@ -344,7 +337,8 @@ func (s State) answered(asked wire.Request, reply wire.Reply) (State, error) {
 		return s, nil // a repeat that was under way at the same time
 	}
 	if s.Phase != Held && s.Phase != Ended || !s.by(reply.Host, reply.Epoch, reply.Task) {
-		return s, fmt.Errorf("%w: the task left the host %q before the answer came: ask again", ErrNotKnown, reply.Host)
+		return s, fmt.Errorf("%w: the task left the host %q before the answer came: ask again", wire.CodeNotKnown,
+			reply.Host)
 	}
 	if !reply.Done {
 		return s, nil
@@ -387,12 +381,12 @@ func (s State) Cancelled(a wire.Ask, now time.Time) (State, error) {
 	case err != nil:
 		return s, err
 	case a.Request.Method != wire.MethodCancel:
-		return s, fmt.Errorf("%w: cannot cancel the task: what was signed is %q", ErrStale, a.Request.Method)
+		return s, fmt.Errorf("%w: cannot cancel the task: what was signed is %q", wire.CodeStaleEpoch, a.Request.Method)
 	case s.Phase == Ended:
-		return s, fmt.Errorf("%w: cannot cancel the task: it is %q", ErrEnded, s.Row.Status)
+		return s, fmt.Errorf("%w: cannot cancel the task: it is %q", wire.CodeOver, s.Row.Status)
 	case s.Phase != Waiting || s.From != "":
-		return s, fmt.Errorf("%w: cannot cancel the task without a host that has it: it is %s; ask again when a "+
-			"host has taken it", ErrNotHeld, s.Phase)
+		return s, fmt.Errorf("%w: cannot cancel the task without a host that has it: it is %s; ask again when a host "+
+			"has taken it", wire.CodeNotHeld, s.Phase)
 	}
 	s.Phase, s.Row.Over = Ended, true
 	return s, nil

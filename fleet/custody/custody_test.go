@@ -19,15 +19,9 @@ const id = "abc"
 
 var now = time.Unix(1_700_000_000, 0).UTC()
 
-func trust(t *testing.T) custody.Trust {
-	t.Helper()
-	return custody.Trust{Authority: testkit.Public(t, testkit.Authority),
-		People: testkit.List(t, signed.OfPeople, 1, "ada"), Hosts: testkit.List(t, signed.OfHosts, 1, "h1", "h2")}
-}
-
 func born(t *testing.T) custody.State {
 	t.Helper()
-	s, err := custody.New(testkit.Fleet, id, testkit.Birth(t, "ada", id, "any", now), trust(t), now)
+	s, err := custody.New(testkit.Fleet, id, testkit.Birth(t, "ada", id, "any", now), testkit.Trust(t), now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,21 +83,21 @@ func wants(t *testing.T, what string, err, want error) {
 func TestNew_needsWhatAPersonSigned(t *testing.T) {
 	t.Parallel()
 	b := testkit.Birth(t, "ada", id, "host:h2", now)
-	s, err := custody.New(testkit.Fleet, id, b, trust(t), now)
+	s, err := custody.New(testkit.Fleet, id, b, testkit.Trust(t), now)
 	if err != nil || s.To != "h2" || s.Phase != custody.Waiting || s.Epoch != 0 {
 		t.Errorf("%+v, %v", s, err)
 	}
 	if born(t).To != "" {
 		t.Error("a label is a host")
 	}
-	if _, err := custody.New(testkit.Fleet, "abd", b, trust(t), now); err == nil {
+	if _, err := custody.New(testkit.Fleet, "abd", b, testkit.Trust(t), now); err == nil {
 		t.Error("another task is created")
 	}
-	if _, err := custody.New(testkit.Fleet, id, b, trust(t), now.Add(time.Hour)); err == nil {
+	if _, err := custody.New(testkit.Fleet, id, b, testkit.Trust(t), now.Add(time.Hour)); err == nil {
 		t.Error("it is created an hour later")
 	}
 	b.Summary = "another"
-	if _, err := custody.New(testkit.Fleet, id, b, trust(t), now); err == nil {
+	if _, err := custody.New(testkit.Fleet, id, b, testkit.Trust(t), now); err == nil {
 		t.Error("what no one signed is created")
 	}
 }
@@ -281,16 +275,16 @@ func TestAsked_answersARepeatAndJudgesTheRest(t *testing.T) {
 		return err
 	}
 	none := func(*wire.Request) {}
-	wants(t, "reused", ask(func(r *wire.Request) { r.Key = "k" }, s, now), custody.ErrReused)
-	wants(t, "another host", ask(func(r *wire.Request) { r.Host = "h2" }, s, now), custody.ErrStale)
-	wants(t, "another epoch", ask(func(r *wire.Request) { r.Epoch = 2 }, s, now), custody.ErrStale)
-	wants(t, "another task", ask(func(r *wire.Request) { r.Task = "abd" }, s, now), custody.ErrStale)
-	wants(t, "expired", ask(none, s, now.Add(5*time.Minute)), custody.ErrStale)
-	wants(t, "waiting", ask(none, born(t), now), custody.ErrNotHeld)
-	wants(t, "taking", ask(none, born(t).Accepted(wire.Accepted{Host: "h1"}, now), now), custody.ErrNotHeld)
+	wants(t, "reused", ask(func(r *wire.Request) { r.Key = "k" }, s, now), wire.CodeKeyReused)
+	wants(t, "another host", ask(func(r *wire.Request) { r.Host = "h2" }, s, now), wire.CodeStaleEpoch)
+	wants(t, "another epoch", ask(func(r *wire.Request) { r.Epoch = 2 }, s, now), wire.CodeStaleEpoch)
+	wants(t, "another task", ask(func(r *wire.Request) { r.Task = "abd" }, s, now), wire.CodeStaleEpoch)
+	wants(t, "expired", ask(none, s, now.Add(5*time.Minute)), wire.CodeStaleEpoch)
+	wants(t, "waiting", ask(none, born(t), now), wire.CodeNotHeld)
+	wants(t, "taking", ask(none, born(t).Accepted(wire.Accepted{Host: "h1"}, now), now), wire.CodeNotHeld)
 	over, err := s.Reported(testkit.Report(t, "h1", id, 1, 9, 9, "over"), now)
 	wants(t, "ending", err, nil)
-	wants(t, "over", ask(none, over, now), custody.ErrEnded)
+	wants(t, "over", ask(none, over, now), wire.CodeOver)
 	if _, done, err := over.Asked(wire.Ask{Request: r}, now); !done || err != nil {
 		t.Errorf("repeated after the end: %t, %v", done, err)
 	}
@@ -301,31 +295,31 @@ func TestAsked_letsNothingGoThatAPersonOfTheListDidNotSign(t *testing.T) {
 	t.Parallel()
 	s := held(t, born(t), "h1")
 	r := request(s, "k")
-	refused := func(what string, a wire.Ask, in custody.State, at time.Time, code sign.Code) {
+	refused := func(what string, a wire.Ask, in custody.State, at time.Time, code wire.Code) {
 		t.Helper()
-		var refusal *sign.Refusal
+		var refusal *wire.Refusal
 		if _, _, err := in.Asked(a, at); !errors.As(err, &refusal) || refusal.Code != code {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	refused("unsigned", wire.Ask{Request: r}, s, now, sign.Unsigned)
+	refused("unsigned", wire.Ask{Request: r}, s, now, wire.CodeUnsigned)
 	other := testkit.Ask(t, r)
 	other.Request.Args = []string{"other"}
-	refused("changed", other, s, now, sign.Unsigned)
+	refused("changed", other, s, now, wire.CodeUnsigned)
 	stranger := r
 	stranger.Person = "eve"
-	refused("a stranger", testkit.Ask(t, stranger), s, now, sign.Stranger)
+	refused("a stranger", testkit.Ask(t, stranger), s, now, wire.CodeStranger)
 	long := r
 	long.Expires = now.Add(time.Hour).Unix()
-	refused("for too long", testkit.Ask(t, long), s, now, sign.Expired)
+	refused("for too long", testkit.Ask(t, long), s, now, wire.CodeExpired)
 	elsewhere := r
 	elsewhere.Fleet = "other"
-	refused("another fleet", testkit.Ask(t, elsewhere), s, now, sign.Elsewhere)
+	refused("another fleet", testkit.Ask(t, elsewhere), s, now, wire.CodeElsewhere)
 	without := s.Trust
 	without.People = testkit.List(t, signed.OfPeople, 9, "bob")
 	after, err := s.Trusted(without)
 	wants(t, "newer lists", err, nil)
-	refused("taken off the list", testkit.Ask(t, r), after, now, sign.Stranger)
+	refused("taken off the list", testkit.Ask(t, r), after, now, wire.CodeStranger)
 }
 
 // Long answers are whole, and the last ones are kept. A repeat of an earlier one goes to the host, which answers it
@@ -362,7 +356,7 @@ func TestAnswered_keepsAsManyAnswersAsThereIsRoomFor(t *testing.T) {
 		}
 		r.Args = []string{"another"}
 		_, _, err := s.Asked(testkit.Ask(t, r), now)
-		wants(t, "reused", err, custody.ErrReused)
+		wants(t, "reused", err, wire.CodeKeyReused)
 	}
 	r := request(s, "k0")
 	after, err := s.Answered(r, testkit.Reply(t, "h1", r, 2), now)
@@ -430,9 +424,9 @@ func TestAnswered_keepsWhatWasDone(t *testing.T) {
 	forged := good
 	forged.Exit = 3
 	_, err = s.Answered(r, forged, now)
-	wants(t, "forged", err, custody.ErrNotKnown)
+	wants(t, "forged", err, wire.CodeNotKnown)
 	_, err = s.Answered(r, testkit.Reply(t, "h2", r, 7), now)
-	wants(t, "another host's", err, custody.ErrNotKnown)
+	wants(t, "another host's", err, wire.CodeNotKnown)
 	next := answered(t, s, "k", 7)
 	if k := next.Keys[0]; k.Key != "k" || k.Digest != sign.Digest(r) || k.Host != "h1" || k.Epoch != 1 ||
 		k.Event != 7 || next.Known.Event != 7 {
@@ -443,7 +437,7 @@ func TestAnswered_keepsWhatWasDone(t *testing.T) {
 	}
 	for _, away := range []custody.State{rescue(t, s, "h2"), held(t, rescue(t, s, "h2"), "h2")} {
 		_, err = away.Answered(r, good, now)
-		wants(t, "after a rescue", err, custody.ErrNotKnown)
+		wants(t, "after a rescue", err, wire.CodeNotKnown)
 	}
 	over, err := s.Reported(testkit.Report(t, "h1", id, 1, 9, 9, "over"), now)
 	wants(t, "ending", err, nil)
@@ -488,17 +482,17 @@ func TestARescueTakesTheTaskAwayOnce(t *testing.T) {
 		return s.Rescuable(testkit.Rescue(t, "ada", id, from, to, "", now), now)
 	}
 	_, err := try(s, 2, "")
-	wants(t, "a later epoch", err, custody.ErrStale)
+	wants(t, "a later epoch", err, wire.CodeStaleEpoch)
 	_, err = try(s, 0, "")
-	wants(t, "no epoch", err, custody.ErrStale)
+	wants(t, "no epoch", err, wire.CodeStaleEpoch)
 	_, err = try(s, 1, "h1")
-	wants(t, "to where it is", err, custody.ErrStale)
+	wants(t, "to where it is", err, wire.CodeStaleEpoch)
 	_, err = try(born(t).Accepted(wire.Accepted{Host: "h1"}, now).NeverReached(1), 1, "")
-	wants(t, "waiting", err, custody.ErrNotHeld)
+	wants(t, "waiting", err, wire.CodeNotHeld)
 	over, err := s.Reported(testkit.Report(t, "h1", id, 1, 9, 9, "over"), now)
 	wants(t, "ending", err, nil)
 	_, err = try(over, 1, "")
-	wants(t, "over", err, custody.ErrEnded)
+	wants(t, "over", err, wire.CodeOver)
 	unsigned := testkit.Rescue(t, "ada", id, 1, "h2", "", now)
 	unsigned.To = ""
 	if _, err := s.Rescuable(unsigned, now); err == nil {
@@ -606,7 +600,7 @@ func TestWhatANewHostDoesNotFindIsNamedAsLost(t *testing.T) {
 	s, err := s.Taken(2, lost, now)
 	wants(t, "taking", err, nil)
 	askedLost := wire.Ask{Request: testkit.Request("ada", id, "h1", 1, "k2", now)}
-	if _, _, err := s.Asked(askedLost, now); !errors.Is(err, custody.ErrLost) ||
+	if _, _, err := s.Asked(askedLost, now); !errors.Is(err, wire.CodeLost) ||
 		!strings.Contains(err.Error(), "lost with h1") {
 		t.Errorf("the lost request: %v", err)
 	}
@@ -626,16 +620,16 @@ func TestWhatANewHostDoesNotFindIsNamedAsLost(t *testing.T) {
 func TestTrusted_takesNewerListsOfTheSameAuthority(t *testing.T) {
 	t.Parallel()
 	s := born(t)
-	two := trust(t)
+	two := testkit.Trust(t)
 	two.People = testkit.List(t, signed.OfPeople, 2, "ada", "bob")
 	next, err := s.Trusted(two)
 	wants(t, "newer", err, nil)
-	if _, err := next.Trusted(trust(t)); !errors.Is(err, custody.ErrStale) {
+	if _, err := next.Trusted(testkit.Trust(t)); !errors.Is(err, wire.CodeStaleEpoch) {
 		t.Errorf("back: %v", err)
 	}
 	same := two
 	same.People = testkit.List(t, signed.OfPeople, 2, "ada", "bob", "eve")
-	if _, err := next.Trusted(same); !errors.Is(err, custody.ErrStale) {
+	if _, err := next.Trusted(same); !errors.Is(err, wire.CodeStaleEpoch) {
 		t.Errorf("another list of the same version: %v", err)
 	}
 	older := two
@@ -643,7 +637,7 @@ func TestTrusted_takesNewerListsOfTheSameAuthority(t *testing.T) {
 	if next, err = next.Trusted(older); err != nil {
 		t.Error(err)
 	}
-	if _, err := next.Trusted(two); !errors.Is(err, custody.ErrStale) {
+	if _, err := next.Trusted(two); !errors.Is(err, wire.CodeStaleEpoch) {
 		t.Errorf("the hosts back: %v", err)
 	}
 	edited := two

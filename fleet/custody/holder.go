@@ -117,7 +117,8 @@ func (h Holder) Took(id string, epoch int) (Holder, error) {
 	case t.Has && t.Epoch == epoch:
 		return h, nil // a repeat
 	case epoch <= t.Epoch:
-		return h, fmt.Errorf("%w: cannot take the task under the epoch %d: this host knows the epoch %d", ErrStale,
+		return h, fmt.Errorf("%w: cannot take the task under the epoch %d: this host knows the epoch %d",
+			wire.CodeStaleEpoch,
 			epoch, t.Epoch)
 	}
 	return h.with(Tenure{Task: id, Epoch: epoch, Has: true}), nil

@@ -117,19 +117,19 @@ func TestAHostLetsGoOfWhatIsGone(t *testing.T) {
 	if h.Of(id).Has != true || gone.Of(id).Has || h.Lost(id, 0).Of(id).Has != true {
 		t.Errorf("has %+v, %+v", h.Of(id), gone.Of(id))
 	}
-	for epoch, want := range map[int]error{1: custody.ErrStale, 0: custody.ErrStale, 2: nil} {
+	for epoch, want := range map[int]error{1: wire.CodeStaleEpoch, 0: wire.CodeStaleEpoch, 2: nil} {
 		_, err := gone.Took(id, epoch)
 		wants(t, "a late take", err, want)
 	}
 	if never := (custody.Holder{}).Lost(id, 4); never.Of(id).Epoch != 4 {
 		t.Error("a task that was never here comes under an epoch that is over")
-	} else if _, err := never.Took(id, 4); !errors.Is(err, custody.ErrStale) {
+	} else if _, err := never.Took(id, 4); !errors.Is(err, wire.CodeStaleEpoch) {
 		t.Errorf("it comes: %v", err)
 	}
 	if same, err := h.Took(id, 1); err != nil || !same.Of(id).Has {
 		t.Errorf("a repeat of the take: %+v, %v", same.Of(id), err)
 	}
-	if _, err := h.Took(id, 0); !errors.Is(err, custody.ErrStale) {
+	if _, err := h.Took(id, 0); !errors.Is(err, wire.CodeStaleEpoch) {
 		t.Errorf("an earlier epoch: %v", err)
 	}
 }

@@ -26,16 +26,18 @@ func (s State) Rescuable(r wire.Rescue, now time.Time) (due bool, err error) {
 func (s State) rescuable(r wire.Rescue) (due bool, err error) {
 	switch {
 	case r.From > s.Epoch || r.From < 1:
-		return false, fmt.Errorf("%w: cannot rescue the task from the epoch %d: it has the epoch %d", ErrStale, r.From,
+		return false, fmt.Errorf("%w: cannot rescue the task from the epoch %d: it has the epoch %d",
+			wire.CodeStaleEpoch, r.From,
 			s.Epoch)
 	case r.From < s.Epoch || slices.ContainsFunc(s.Old, func(o Old) bool { return o.Epoch == r.From }):
 		return false, nil
 	case s.Phase == Ended:
-		return false, fmt.Errorf("%w: cannot rescue the task: it is %q, at the host %q", ErrEnded, s.Row.Status, s.Host)
+		return false, fmt.Errorf("%w: cannot rescue the task: it is %q, at the host %q", wire.CodeOver,
+			s.Row.Status, s.Host)
 	case s.Phase == Waiting:
-		return false, fmt.Errorf("%w: cannot rescue the task: it waits for a place", ErrNotHeld)
+		return false, fmt.Errorf("%w: cannot rescue the task: it waits for a place", wire.CodeNotHeld)
 	case r.To == s.Host:
-		return false, fmt.Errorf("%w: cannot rescue the task to %q: it is there", ErrStale, r.To)
+		return false, fmt.Errorf("%w: cannot rescue the task to %q: it is there", wire.CodeStaleEpoch, r.To)
 	}
 	return true, nil
 }

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"orange/fleet/custody"
 	"orange/fleet/sign"
 	"orange/fleet/testkit"
 	"orange/fleet/wire"
@@ -51,7 +50,7 @@ func TestRescued_refusesWhatIsNotDue(t *testing.T) {
 	t.Parallel()
 	s := held(t, born(t), "h1")
 	_, err := s.Rescued(testkit.Rescue(t, "ada", id, s.Epoch+1, "", "", now))
-	wants(t, "of another epoch", err, custody.ErrStale)
+	wants(t, "of another epoch", err, wire.CodeStaleEpoch)
 }
 
 func TestLeft_keepsTheLastRefs(t *testing.T) {
@@ -112,7 +111,7 @@ func TestListsThatWereChangedCountNowhere(t *testing.T) {
 	if _, err := bad.Trust.Lists(testkit.Fleet); err == nil {
 		t.Error("a list of hosts that was changed is opened")
 	}
-	if _, err := bad.Trust.Newer(trust(t), testkit.Fleet); err == nil {
+	if _, err := bad.Trust.Newer(testkit.Trust(t), testkit.Fleet); err == nil {
 		t.Error("a list that was changed is compared with a newer one")
 	}
 	nameless := s.Trust

@@ -37,15 +37,15 @@ func (s State) Claimed(r wire.Report, now time.Time) (State, error) {
 	}
 	switch {
 	case r.Task != s.Task:
-		return s, fmt.Errorf("%w: the report is of the task %q, and this is %q", ErrStale, r.Task, s.Task)
+		return s, fmt.Errorf("%w: the report is of the task %q, and this is %q", wire.CodeStaleEpoch, r.Task, s.Task)
 	case s.by(r.Host, r.Epoch, r.Task):
 		if next, err := s.reported(r); err == nil { // a database that came back from a backup has an earlier one
 			s, s.Told = next, now.Unix()
 		}
 		return s, nil
 	case !s.Resumed || s.Phase != Held || r.Epoch == s.Epoch:
-		return s, fmt.Errorf("%w: the host %q says that it has the task under the epoch %d, and %q has it under "+
-			"%d", ErrStale,
+		return s, fmt.Errorf("%w: the host %q says that it has the task under the epoch %d, and %q has it under %d",
+			wire.CodeStaleEpoch,
 			r.Host, r.Epoch, s.Host, s.Epoch)
 	case r.Epoch < s.Epoch:
 		return s.leaves(Old{r.Host, r.Epoch}), nil

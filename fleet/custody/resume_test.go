@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"orange/fleet/custody"
-	"orange/fleet/sign"
 	"orange/fleet/testkit"
 	"orange/fleet/wire"
 )
@@ -15,7 +14,7 @@ import (
 // resumed is the custody of a task that a host told an empty server of, long after the task was created.
 func resumed(t *testing.T, host string, epoch int) custody.State {
 	t.Helper()
-	s, err := custody.Resumed(testkit.Fleet, testkit.Birth(t, "ada", id, "any", now), trust(t),
+	s, err := custody.Resumed(testkit.Fleet, testkit.Birth(t, "ada", id, "any", now), testkit.Trust(t),
 		testkit.Report(t, host, id, epoch, 7, 20, "working"), now.Add(24*time.Hour))
 	if err != nil {
 		t.Fatal(err)
@@ -44,7 +43,7 @@ func TestResumed_needsTheSignaturesOfThePersonAndOfTheHost(t *testing.T) {
 	t.Parallel()
 	birth, said := testkit.Birth(t, "ada", id, "any", now), testkit.Report(t, "h1", id, 3, 7, 20, "working")
 	try := func(b wire.Birth, r wire.Report) error {
-		_, err := custody.Resumed(testkit.Fleet, b, trust(t), r, now)
+		_, err := custody.Resumed(testkit.Fleet, b, testkit.Trust(t), r, now)
 		return err
 	}
 	forged := birth
@@ -54,7 +53,7 @@ func TestResumed_needsTheSignaturesOfThePersonAndOfTheHost(t *testing.T) {
 	for what, err := range map[string]error{"a forged birth": try(forged, said), "another host": try(birth, stolen),
 		"another task": try(birth, testkit.Report(t, "h1", "xyz", 3, 7, 20, "working")),
 		"a stranger":   try(testkit.Birth(t, "eve", id, "any", now), said)} {
-		var no *sign.Refusal
+		var no *wire.Refusal
 		if !errors.As(err, &no) {
 			t.Errorf("%s: %v", what, err)
 		}
@@ -99,27 +98,28 @@ func TestClaimed_theHostThatHasTheTaskIsHeardInEveryCustody(t *testing.T) {
 func TestClaimed_noOtherHostGetsTheTaskWhereTheServerKnows(t *testing.T) {
 	t.Parallel()
 	s := held(t, born(t), "h1")
-	if _, err := s.Claimed(testkit.Report(t, "h2", id, 4, 2, 30, "working"), now); !errors.Is(err, custody.ErrStale) {
+	if _, err := s.Claimed(testkit.Report(t, "h2", id, 4, 2, 30, "working"), now); !errors.Is(err,
+		wire.CodeStaleEpoch) {
 		t.Errorf("a later epoch: %v", err)
 	}
 	same := resumed(t, "h1", 3)
 	double := testkit.Report(t, "h2", id, 3, 2, 30, "working")
-	if _, err := same.Claimed(double, now); !errors.Is(err, custody.ErrStale) {
+	if _, err := same.Claimed(double, now); !errors.Is(err, wire.CodeStaleEpoch) {
 		t.Errorf("the same epoch at another host: %v", err)
 	}
 	other := testkit.Report(t, "h2", "xyz", 4, 2, 30, "working")
-	if _, err := same.Claimed(other, now); !errors.Is(err, custody.ErrStale) {
+	if _, err := same.Claimed(other, now); !errors.Is(err, wire.CodeStaleEpoch) {
 		t.Errorf("another task: %v", err)
 	}
 	forged := testkit.Report(t, "h2", id, 4, 2, 30, "working")
 	forged.Epoch = 5
-	var no *sign.Refusal
+	var no *wire.Refusal
 	if _, err := same.Claimed(forged, now); !errors.As(err, &no) {
 		t.Errorf("a report that no host signed: %v", err)
 	}
 	moving := rescue(t, same, "h2")
 	late := testkit.Report(t, "h2", id, 9, 2, 30, "working")
-	if _, err := moving.Claimed(late, now); !errors.Is(err, custody.ErrStale) {
+	if _, err := moving.Claimed(late, now); !errors.Is(err, wire.CodeStaleEpoch) {
 		t.Errorf("after a rescue: %v", err)
 	}
 }

@@ -80,7 +80,8 @@ func (t Trust) Newer(next Trust, fleet string) (Trust, error) {
 			return t, err
 		}
 		if after.Version < before.Version || after.Version == before.Version && had.Text != has.Text {
-			return t, fmt.Errorf("%w: cannot take the list of %s with the version %d: the version here is %d", ErrStale,
+			return t, fmt.Errorf("%w: cannot take the list of %s with the version %d: the version here is %d",
+				wire.CodeStaleEpoch,
 				of, after.Version, before.Version)
 		}
 	}

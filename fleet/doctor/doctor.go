@@ -21,11 +21,10 @@ import (
 	"go.temporal.io/sdk/client"
 	"golang.org/x/crypto/ssh"
 
-	"orange/fleet/authority"
 	"orange/fleet/core"
 	"orange/fleet/custody"
 	"orange/fleet/host"
-	"orange/fleet/member"
+	"orange/fleet/members"
 	"orange/fleet/setup"
 	"orange/fleet/sign"
 	"orange/fleet/wire"
@@ -80,7 +79,7 @@ func (d *Doctor) Look(ctx context.Context) []Finding {
 	for _, key := range d.Setup.Earlier {
 		d.say(Odd, "fleet.yml", "the key %q is that of a fleet without a server, and means nothing here", key)
 	}
-	for _, warning := range member.Warnings(d.Setup) {
+	for _, warning := range members.Warnings(d.Setup) {
 		d.say(Odd, "keys", "%s", warning)
 	}
 	d.signatures()
@@ -134,7 +133,7 @@ func (d *Doctor) certificate() {
 
 // renewal says how this machine gets a new certificate.
 func (d *Doctor) renewal() string {
-	if _, err := authority.Open(d.Home); err == nil {
+	if _, err := members.Open(d.Home); err == nil {
 		return "\"orange-fleet serve --init --tls NAME\" makes a new one, and one of the server"
 	}
 	return "join again, with a new invitation"
@@ -193,8 +192,7 @@ func (d *Doctor) workers(ctx context.Context, c client.Client) bool {
 	switch cores {
 	case 0:
 		d.say(Bad, "workers", "no \"orange-fleet serve\" works for the fleet %q: start one; the rest at the server "+
-			"was not "+
-			"looked at", d.Setup.Namespace)
+			"was not looked at", d.Setup.Namespace)
 	case 1:
 		d.say(Odd, "workers", "one \"orange-fleet serve\" works: with two, one can be replaced")
 	default:
@@ -202,8 +200,7 @@ func (d *Doctor) workers(ctx context.Context, c client.Client) bool {
 	}
 	if count(wire.AuthorityQueue, enums.TASK_QUEUE_TYPE_ACTIVITY) == 0 {
 		d.say(Odd, "authority", "no \"orange-fleet serve\" runs where the key of the fleet's authority is: no one "+
-			"can join "+
-			"now")
+			"can join now")
 	}
 	return cores > 0
 }
@@ -231,7 +228,7 @@ func (d *Doctor) lists(t custody.Trust, err error) {
 	if d.Setup.Person == "" {
 		return
 	}
-	key, err := member.PublicKey(d.Setup.SigningKey)
+	key, err := members.PublicKey(d.Setup.SigningKey)
 	if err != nil {
 		d.say(Bad, "person", "%v", err)
 		return
@@ -265,12 +262,8 @@ func (d *Doctor) clock(ctx context.Context, c client.Client) {
 
 // lease looks what the server and this host say of the host's lease.
 func (d *Doctor) lease(ctx context.Context, c client.Client) {
-	value, err := c.QueryWorkflow(ctx, wire.HostID(d.Setup.Name), "", wire.HostQuery)
-	var m wire.Message[custody.HostState]
-	if err == nil {
-		err = value.Get(&m)
-	}
-	switch h := m.Body; {
+	h, err := core.Query[custody.HostState](ctx, c, wire.HostID(d.Setup.Name), wire.HostQuery)
+	switch {
 	case err != nil:
 		d.say(Bad, "host", "the server knows no host %q: start \"orange-fleet host\" (%v)", d.Setup.Name, err)
 	case !h.Here:

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"orange/fleet/authority"
 	"orange/fleet/doctor"
 	"orange/fleet/host"
+	"orange/fleet/members"
 	"orange/fleet/setup"
 	"orange/fleet/testkit"
 	"orange/internal/rules/signed"
@@ -21,7 +21,7 @@ import (
 func machine(t *testing.T) *doctor.Doctor {
 	t.Helper()
 	home := t.TempDir()
-	a, err := authority.Make(t.Context(), home, testkit.Fleet)
+	a, err := members.Make(t.Context(), home, testkit.Fleet)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +30,7 @@ func machine(t *testing.T) *doctor.Doctor {
 		_, err = setup.KeepTrust(t.Context(), home, testkit.Fleet, state.Trust)
 	}
 	if err == nil {
-		err = authority.MakeKey(setup.HostKeyPath(home), "h1")
+		err = members.MakeKey(setup.HostKeyPath(home), "h1")
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -138,7 +138,7 @@ func TestLook_doesNotTrustAnEditedCopyOfTheLists(t *testing.T) {
 func TestLook_namesACertificateThatEnds(t *testing.T) {
 	t.Parallel()
 	d := machine(t)
-	a, err := authority.Open(d.Home)
+	a, err := members.Open(d.Home)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -48,7 +48,7 @@ func TestTask_goesOnInANewRunWithAllThatItKnew(t *testing.T) {
 	var slowReply wire.Message[wire.Reply]
 	environment := func() *testsuite.TestWorkflowEnvironment {
 		suite := testsuite.WorkflowTestSuite{}
-		suite.SetLogger(silence{})
+		suite.SetLogger(testkit.Silence{})
 		env := suite.NewTestWorkflowEnvironment()
 		env.SetWorkerOptions(worker.Options{DeadlockDetectionTimeout: time.Minute})
 		env.RegisterWorkflowWithOptions(flow.Flow{}.Task, workflow.RegisterOptions{Name: wire.TaskWorkflow})
@@ -144,7 +144,7 @@ type hostRuns struct {
 func newHostRuns(t *testing.T) *hostRuns {
 	t.Helper()
 	suite := testsuite.WorkflowTestSuite{}
-	suite.SetLogger(silence{})
+	suite.SetLogger(testkit.Silence{})
 	h := &hostRuns{TestWorkflowEnvironment: suite.NewTestWorkflowEnvironment()}
 	h.SetTestTimeout(time.Minute)
 	h.SetWorkerOptions(worker.Options{DeadlockDetectionTimeout: time.Minute})
@@ -221,7 +221,7 @@ func TestHost_keepsItsLeaseInANewRunAndAfterALongCall(t *testing.T) {
 		look := wire.Of(wire.Look{Method: "list"})
 		asksFor(h.TestWorkflowEnvironment, wire.LookActivity, look, func(_ any, err error) {
 			var known *temporal.ApplicationError
-			if !errors.As(err, &known) || known.Type() != flow.NotReached {
+			if !errors.As(err, &known) || wire.Code(known.Type()) != wire.CodeNotReached {
 				t.Errorf("a look at a lost host: %v", err)
 			}
 		})

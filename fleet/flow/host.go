@@ -44,14 +44,14 @@ func (f Flow) Host(ctx workflow.Context, start wire.Message[custody.HostState]) 
 
 // listen answers updates, signals and queries.
 func (r *hostRun) listen(ctx workflow.Context) error {
-	err := workflow.SetUpdateHandler(ctx, wire.HereUpdate,
-		func(ctx workflow.Context, m wire.Message[wire.Here]) (wire.Message[wire.Lease], error) {
-			var lease wire.Lease
-			r.state, lease = r.state.Came(m.Body, workflow.Now(ctx))
-			return wire.Of(lease), nil
-		})
-	if err == nil {
-		err = workflow.SetUpdateHandler(ctx, wire.ReleaseUpdate,
+	err := errors.Join(
+		workflow.SetUpdateHandler(ctx, wire.HereUpdate,
+			func(ctx workflow.Context, m wire.Message[wire.Here]) (wire.Message[wire.Lease], error) {
+				var lease wire.Lease
+				r.state, lease = r.state.Came(m.Body, workflow.Now(ctx))
+				return wire.Of(lease), nil
+			}),
+		workflow.SetUpdateHandler(ctx, wire.ReleaseUpdate,
 			func(ctx workflow.Context, m wire.Message[wire.Release]) (wire.Message[wire.Released], error) {
 				var answer wire.Released
 				r.state, answer = r.state.Released(m.Body)
@@ -59,22 +59,13 @@ func (r *hostRun) listen(ctx workflow.Context) error {
 					r.state = r.state.Revoked()
 				}
 				return wire.Of(answer), nil
-			})
-	}
-	if err == nil {
-		err = workflow.SetUpdateHandler(ctx, wire.LookActivity, r.look)
-	}
-	if err == nil {
-		err = workflow.SetUpdateHandler(ctx, wire.DrainUpdate, r.drain)
-	}
-	if err == nil {
-		err = workflow.SetUpdateHandler(ctx, wire.AskUpdate, r.askOver)
-	}
-	if err == nil {
-		err = workflow.SetQueryHandler(ctx, wire.HostQuery, func() (wire.Message[custody.HostState], error) {
+			}),
+		workflow.SetUpdateHandler(ctx, wire.LookActivity, r.look),
+		workflow.SetUpdateHandler(ctx, wire.DrainUpdate, r.drain),
+		workflow.SetUpdateHandler(ctx, wire.AskUpdate, r.askOver),
+		workflow.SetQueryHandler(ctx, wire.HostQuery, func() (wire.Message[custody.HostState], error) {
 			return wire.Of(r.state), nil
-		})
-	}
+		}))
 	if err != nil {
 		return err
 	}
@@ -114,8 +105,8 @@ func (r *hostRun) hold(ctx workflow.Context, number int) (silent bool) {
 // call asks the host something. One that is lost is not waited for.
 func (r *hostRun) call(ctx workflow.Context, name string, took time.Duration, message, answer any) error {
 	if !r.state.Here {
-		return temporal.NewNonRetryableApplicationError(fmt.Sprintf("the host %q is lost since %s: nothing was done",
-			r.state.Host, time.Unix(r.state.Since, 0).UTC().Format(time.RFC3339)), NotReached, nil)
+		return Final(wire.Refuse(wire.CodeNotReached, "the host %q is lost since %s: nothing was done",
+			r.state.Host, time.Unix(r.state.Since, 0).UTC().Format(time.RFC3339)))
 	}
 	ctx = activity(ctx, wire.HostQueue(r.state.Host), askWait, took, 1)
 	err := workflow.ExecuteActivity(ctx, name, message).Get(ctx, answer)
@@ -124,13 +115,12 @@ func (r *hostRun) call(ctx workflow.Context, name string, took time.Duration, me
 	case err == nil:
 		return nil
 	case neverStarted(err):
-		return temporal.NewNonRetryableApplicationError(fmt.Sprintf("the host %q was not reached within %s: nothing "+
-			"was done", r.state.Host, askWait), NotReached, nil)
+		return Final(wire.Refuse(wire.CodeNotReached, "the host %q was not reached within %s: nothing was done",
+			r.state.Host, askWait))
 	case errors.As(err, &refusal):
-		return temporal.NewNonRetryableApplicationError(refusal.Message(), refusal.Type(), nil)
+		return Final(wire.Refuse(wire.Code(refusal.Type()), "%s", refusal.Message()))
 	}
-	return temporal.NewNonRetryableApplicationError(fmt.Sprintf("the host %q did not answer: %v", r.state.Host, err),
-		NotKnown, nil)
+	return Final(wire.Refuse(wire.CodeNotKnown, "the host %q did not answer: %v", r.state.Host, err))
 }
 
 // look forwards a question about the whole host, which changes nothing.
@@ -142,5 +132,37 @@ func (r *hostRun) look(ctx workflow.Context, m wire.Message[wire.Look]) (seen wi
 // drain forwards what a person signed: that the host takes no new tasks, or takes some again.
 func (r *hostRun) drain(ctx workflow.Context, m wire.Message[wire.Ask]) (reply wire.Message[wire.Reply], err error) {
 	err = r.call(ctx, wire.DrainActivity, askTime, m, &reply)
+	return reply, err
+}
+
+// answered asks a host for something. Its error has a code: with not_known it may have been done.
+func answered(ctx workflow.Context, m wire.Message[wire.Ask]) (wire.Message[wire.Reply], error) {
+	asked := m.Body.Request
+	ctx = workflow.WithHeartbeatTimeout(activity(ctx, wire.HostQueue(asked.Host), askWait, askTime, 1), askBeat)
+	var reply wire.Message[wire.Reply]
+	var said *temporal.ApplicationError
+	err := workflow.ExecuteActivity(ctx, wire.AnswerActivity, m).Get(ctx, &reply)
+	switch {
+	case neverStarted(err):
+		return reply, Final(wire.Refuse(wire.CodeNotReached, "the host %q was not reached within %s: nothing was "+
+			"done", asked.Host, askWait))
+	case errors.As(err, &said) && said.NonRetryable() && said.Type() != "": // the host has done nothing
+		return reply, Final(wire.Refuse(wire.Code(said.Type()), "%s", said.Message()))
+	case err != nil:
+		return reply, Final(fmt.Errorf("%w: ask again: orange fleet result %s: %w", wire.CodeNotKnown, asked.Key,
+			err))
+	}
+	return reply, nil
+}
+
+// askOver forwards a request for a task whose custody is over: what a person still asks of it, such as to delete it,
+// is of the host alone, which checks the signature. Only the history of the task keeps the answer.
+func (r *hostRun) askOver(ctx workflow.Context, m wire.Message[wire.Ask]) (wire.Message[wire.Reply], error) {
+	if asked := m.Body.Request; asked.Host != r.state.Host {
+		return wire.Message[wire.Reply]{}, Final(fmt.Errorf("%w: the request is for the host %q, and this is %q",
+			wire.CodeStaleEpoch, asked.Host, r.state.Host))
+	}
+	reply, err := answered(ctx, m)
+	reply.Body.Report = nil // there is no custody any more that it is for
 	return reply, err
 }

@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 
@@ -16,37 +17,23 @@ const scheduleToStart = enums.TIMEOUT_TYPE_SCHEDULE_TO_START
 
 // listen answers updates, signals and queries.
 func (r *run) listen(ctx workflow.Context) error {
-	err := workflow.SetUpdateHandlerWithOptions(ctx, wire.AskUpdate, r.ask, workflow.UpdateHandlerOptions{
-		Validator: func(ctx workflow.Context, m wire.Message[wire.Ask]) error {
-			_, _, err := r.state.Asked(m.Body, workflow.Now(ctx))
-			return failed(err)
-		}})
-	if err == nil {
-		err = workflow.SetUpdateHandler(ctx, wire.RescueUpdate, r.rescue)
-	}
-	if err == nil {
-		err = workflow.SetUpdateHandler(ctx, wire.CancelUpdate, r.cancel)
-	}
-	if err == nil {
-		err = workflow.SetUpdateHandler(ctx, wire.LookActivity, r.look)
-	}
-	if err == nil {
-		err = workflow.SetUpdateHandler(ctx, wire.TrustUpdate, func(ctx workflow.Context, t custody.Trust) error {
+	err := errors.Join(
+		workflow.SetUpdateHandlerWithOptions(ctx, wire.AskUpdate, r.ask, workflow.UpdateHandlerOptions{
+			Validator: func(ctx workflow.Context, m wire.Message[wire.Ask]) error {
+				_, _, err := r.state.Asked(m.Body, workflow.Now(ctx))
+				return Final(err)
+			}}),
+		workflow.SetUpdateHandler(ctx, wire.RescueUpdate, r.rescue),
+		workflow.SetUpdateHandler(ctx, wire.CancelUpdate, r.cancel),
+		workflow.SetUpdateHandler(ctx, wire.LookActivity, r.look),
+		workflow.SetUpdateHandler(ctx, wire.TrustUpdate, func(ctx workflow.Context, t custody.Trust) error {
 			next, err := r.state.Trusted(t)
-			if err == nil {
-				r.become(ctx, next)
-			}
-			return failed(err)
-		})
-	}
-	if err == nil {
-		err = workflow.SetUpdateHandler(ctx, wire.TellUpdate, r.tell)
-	}
-	if err == nil {
-		err = workflow.SetQueryHandler(ctx, wire.CustodyQuery, func() (wire.Message[wire.Custody], error) {
+			return r.next(ctx, next, err)
+		}),
+		workflow.SetUpdateHandler(ctx, wire.TellUpdate, r.tell),
+		workflow.SetQueryHandler(ctx, wire.CustodyQuery, func() (wire.Message[wire.Custody], error) {
 			return wire.Of(r.state.Summary()), nil
-		})
-	}
+		}))
 	if err != nil {
 		return err
 	}
@@ -72,27 +59,22 @@ func (r *run) ask(ctx workflow.Context, m wire.Message[wire.Ask]) (wire.Message[
 	asked := m.Body.Request
 	kept, done, err := r.state.Asked(m.Body, workflow.Now(ctx))
 	if done || err != nil {
-		return wire.Of(kept), failed(err)
+		return wire.Of(kept), Final(err)
 	}
 	reply, err := answered(ctx, m)
 	if err != nil {
 		return reply, err
 	}
 	next, err := r.state.Answered(asked, reply.Body, workflow.Now(ctx))
-	if err == nil {
-		r.become(ctx, next)
-	}
 	reply.Body.Report = nil // it is for the custody alone
-	return reply, failed(err)
+	return reply, r.next(ctx, next, err)
 }
 
 // cancel ends a custody that no host has had.
 func (r *run) cancel(ctx workflow.Context, m wire.Message[wire.Ask]) (wire.Message[wire.Custody], error) {
 	next, err := r.state.Cancelled(m.Body, workflow.Now(ctx))
-	if err == nil {
-		r.become(ctx, next)
-	}
-	return wire.Of(r.state.Summary()), failed(err)
+	err = r.next(ctx, next, err)
+	return wire.Of(r.state.Summary()), err
 }
 
 // look forwards a question that changes nothing, for servers without activities of their own.
@@ -101,8 +83,7 @@ func (r *run) look(ctx workflow.Context, m wire.Message[wire.Look]) (wire.Messag
 	var seen wire.Message[wire.Seen]
 	err := workflow.ExecuteActivity(ctx, wire.LookActivity, m).Get(ctx, &seen)
 	if err != nil {
-		return seen, temporal.NewNonRetryableApplicationError(fmt.Sprintf("the host %q did not answer", r.state.Host),
-			NotReached, err)
+		return seen, Final(wire.Refuse(wire.CodeNotReached, "the host %q did not answer", r.state.Host))
 	}
 	return seen, nil
 }
@@ -112,7 +93,7 @@ func (r *run) rescue(ctx workflow.Context, m wire.Message[wire.Rescue]) (wire.Me
 	none := wire.Of(wire.Custody{})
 	due, err := r.state.Rescuable(m.Body, workflow.Now(ctx))
 	if err != nil {
-		return none, failed(err)
+		return none, Final(err)
 	}
 	if !due {
 		return wire.Of(r.state.Summary()), nil
@@ -122,18 +103,24 @@ func (r *run) rescue(ctx workflow.Context, m wire.Message[wire.Rescue]) (wire.Me
 	var answer wire.Message[wire.Released]
 	err = workflow.ExecuteActivity(call, wire.ReleaseActivity, wire.Of(asked)).Get(call, &answer)
 	if err != nil {
-		return none, failed(fmt.Errorf("%w: the task was not rescued, and its host may let go of it: "+
-			"rescue it again: %w", custody.ErrNotKnown, err))
+		return none, Final(fmt.Errorf("%w: the task was not rescued, and its host may let go of it: rescue it again: "+
+			"%w", wire.CodeNotKnown, err))
 	}
 	if answer.Body.Kept != "" {
-		return none, temporal.NewNonRetryableApplicationError(answer.Body.Kept, Kept, nil)
+		return none, Final(wire.Refuse(wire.CodeKept, "%s", answer.Body.Kept))
 	}
 	next, err := r.state.Rescued(m.Body)
-	if err != nil {
-		return none, failed(err)
+	if err := r.next(ctx, next, err); err != nil {
+		return none, err
 	}
-	r.become(ctx, next)
 	return wire.Of(r.state.Summary()), nil
+}
+
+// tell is what a host says that it has, at a server that may have lost the custody.
+func (r *run) tell(ctx workflow.Context, m wire.Message[wire.Report]) (wire.Message[wire.Custody], error) {
+	next, err := r.state.Claimed(m.Body, workflow.Now(ctx))
+	err = r.next(ctx, next, err)
+	return wire.Of(r.state.Summary()), err
 }
 
 // Attributes are the names of what the server can search the custodies by.

@@ -60,36 +60,26 @@ func (f Flow) Registry(ctx workflow.Context, start wire.Message[registry.State])
 }
 
 func (m *members) listen(ctx workflow.Context) error {
-	err := workflow.SetQueryHandler(ctx, wire.TrustQuery, func() (custody.Trust, error) { return m.state.Trust, nil })
-	if err == nil {
-		err = workflow.SetQueryHandler(ctx, wire.MembersQuery, func() (wire.Message[registry.State], error) {
+	return errors.Join(
+		workflow.SetQueryHandler(ctx, wire.TrustQuery, func() (custody.Trust, error) { return m.state.Trust, nil }),
+		workflow.SetQueryHandler(ctx, wire.MembersQuery, func() (wire.Message[registry.State], error) {
 			return wire.Of(m.state), nil
-		})
-	}
-	if err == nil {
-		err = workflow.SetUpdateHandler(ctx, wire.TrustUpdate, func(_ workflow.Context, t custody.Trust) error {
+		}),
+		workflow.SetUpdateHandler(ctx, wire.TrustUpdate, func(_ workflow.Context, t custody.Trust) error {
 			return m.become(m.state.Trusted(t))
-		})
-	}
-	if err == nil {
-		err = workflow.SetUpdateHandler(ctx, wire.InviteUpdate,
+		}),
+		workflow.SetUpdateHandler(ctx, wire.InviteUpdate,
 			func(ctx workflow.Context, o wire.Message[registry.Order]) error {
 				return m.become(m.state.Invited(o.Body, workflow.Now(ctx)))
-			})
-	}
-	if err == nil {
-		err = workflow.SetUpdateHandlerWithOptions(ctx, wire.JoinUpdate, m.join, workflow.UpdateHandlerOptions{
+			}),
+		workflow.SetUpdateHandlerWithOptions(ctx, wire.JoinUpdate, m.join, workflow.UpdateHandlerOptions{
 			Validator: func(ctx workflow.Context, o wire.Message[registry.Order]) error {
 				_, err := m.state.Judge(o.Body, workflow.Now(ctx))
-				return failed(err)
-			}})
-	}
-	if err == nil {
-		err = workflow.SetUpdateHandler(ctx, wire.ClockUpdate, func(ctx workflow.Context) (time.Time, error) {
+				return Final(err)
+			}}),
+		workflow.SetUpdateHandler(ctx, wire.ClockUpdate, func(ctx workflow.Context) (time.Time, error) {
 			return workflow.Now(ctx), nil
-		})
-	}
-	return err
+		}))
 }
 
 func (m *members) become(s registry.State, err error) error {
@@ -99,7 +89,7 @@ func (m *members) become(s registry.State, err error) error {
 			m.Members(s)
 		}
 	}
-	return failed(err)
+	return Final(err)
 }
 
 // join has the authority admit a member, one after the other.
@@ -110,20 +100,19 @@ func (m *members) join(ctx workflow.Context, o wire.Message[registry.Order]) (re
 	}
 	defer m.turn.Unlock()
 	if _, err := m.state.Judge(o.Body, workflow.Now(ctx)); err != nil {
-		return admitted, failed(err)
+		return admitted, Final(err)
 	}
 	call := activity(ctx, wire.AuthorityQueue, admitWait, admitTime, 3)
 	err := workflow.ExecuteActivity(call, wire.AdmitActivity, o).Get(ctx, &admitted)
 	var said *temporal.ApplicationError
 	switch {
 	case neverStarted(err):
-		return admitted, temporal.NewNonRetryableApplicationError("cannot join: the machine that has the key of the "+
-			"fleet's authority does not answer: start \"orange-fleet serve\" there, and join again with the same line",
-			NotReached, nil)
+		return admitted, Final(wire.Refuse(wire.CodeNotReached, "cannot join: the machine that has the key of the "+
+			"fleet's authority does not answer: start \"orange-fleet serve\" there, and join again with the same line"))
 	case errors.As(err, &said):
-		return admitted, temporal.NewNonRetryableApplicationError(said.Message(), said.Type(), nil)
+		return admitted, Final(wire.Refuse(wire.Code(said.Type()), "%s", said.Message()))
 	case err != nil:
-		return admitted, failed(err)
+		return admitted, Final(err)
 	}
 	return admitted, m.become(m.state.Joined(o.Body, admitted))
 }

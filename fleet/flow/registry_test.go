@@ -38,12 +38,12 @@ type club struct {
 func newClub(t *testing.T) *club {
 	t.Helper()
 	suite := testsuite.WorkflowTestSuite{}
-	suite.SetLogger(silence{})
+	suite.SetLogger(testkit.Silence{})
 	c := &club{t: t, env: suite.NewTestWorkflowEnvironment()}
 	c.env.SetTestTimeout(time.Minute)
 	c.env.SetDataConverter(converter.GetDefaultDataConverter())
 	var err error
-	if c.own, err = registry.New(testkit.Fleet, trust(t)); err != nil {
+	if c.own, err = registry.New(testkit.Fleet, testkit.Trust(t, "h1", "h2", "h3")); err != nil {
 		t.Fatal(err)
 	}
 	c.env.RegisterWorkflowWithOptions(flow.Flow{}.Registry, workflow.RegisterOptions{Name: wire.RegistryWorkflow})
@@ -183,7 +183,7 @@ func TestRegistry_refusesAnExpiredInvitationAndWhatNoAuthoritySigned(t *testing.
 		return wire.Of(o)
 	})
 	c.send(3*time.Second, wire.TrustUpdate, &lists, func() any {
-		own := trust(t)
+		own := testkit.Trust(t, "h1", "h2", "h3")
 		var err error
 		if own.People, err = sign.List(testkit.Key(t, "eve"), strings.Replace(own.People.Text, "version 1", "version 2",
 			1)); err != nil {
@@ -196,7 +196,7 @@ func TestRegistry_refusesAnExpiredInvitationAndWhatNoAuthoritySigned(t *testing.
 	says(t, "late", late, "expired")
 	says(t, "forged", forged, "not the one that was signed")
 	says(t, "lists of another authority", lists, "expected the authority")
-	if c.trust() != trust(t) {
+	if c.trust() != testkit.Trust(t, "h1", "h2", "h3") {
 		t.Error("the lists changed")
 	}
 }
@@ -205,10 +205,10 @@ func TestRegistry_newListsComeFromTheAuthorityAndOlderOnesDoNotComeBack(t *testi
 	t.Parallel()
 	c := newClub(t)
 	var removed, back error
-	next := trust(t)
+	next := testkit.Trust(t, "h1", "h2", "h3")
 	next.People = testkit.List(t, signed.OfPeople, 2)
 	c.send(3*time.Minute, wire.TrustUpdate, &removed, func() any { return next })
-	c.send(4*time.Minute, wire.TrustUpdate, &back, func() any { return trust(t) })
+	c.send(4*time.Minute, wire.TrustUpdate, &back, func() any { return testkit.Trust(t, "h1", "h2", "h3") })
 	c.run(10 * time.Minute)
 	says(t, "new lists", removed, "")
 	says(t, "older lists", back, "version here is 2")

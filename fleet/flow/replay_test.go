@@ -16,6 +16,7 @@ import (
 	"orange/fleet/custody"
 	"orange/fleet/flow"
 	"orange/fleet/registry"
+	"orange/fleet/testkit"
 	"orange/fleet/wire"
 )
 
@@ -47,7 +48,7 @@ func TestRecordedHistoriesLeadToTheStatesThatTheyLedTo(t *testing.T) {
 			r := worker.NewWorkflowReplayer()
 			r.RegisterWorkflowWithOptions(f.Task, workflow.RegisterOptions{Name: wire.TaskWorkflow})
 			r.RegisterWorkflowWithOptions(f.Registry, workflow.RegisterOptions{Name: wire.RegistryWorkflow})
-			if err := r.ReplayWorkflowHistoryFromJSONFile(silence{}, file); err != nil {
+			if err := r.ReplayWorkflowHistoryFromJSONFile(testkit.Silence{}, file); err != nil {
 				t.Fatal(err)
 			}
 			stored := strings.TrimSuffix(file, ".json") + ".digests"

@@ -16,7 +16,6 @@ import (
 	enums "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/converter"
-	"go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
 	"go.temporal.io/sdk/worker"
@@ -26,7 +25,6 @@ import (
 	"orange/fleet/flow"
 	"orange/fleet/testkit"
 	"orange/fleet/wire"
-	"orange/internal/rules/signed"
 )
 
 const id = "abc"
@@ -428,7 +426,7 @@ func (s *schedule) ask() {
 			switch {
 			case err == nil:
 				s.acked[key] = true
-			case errors.As(err, &known) && known.Type() == flow.NotKnown:
+			case errors.As(err, &known) && wire.Code(known.Type()) == wire.CodeNotKnown:
 				s.counts.Unknown++
 			default:
 				s.counts.Refused++
@@ -493,31 +491,16 @@ func (s *schedule) judge() {
 	}
 }
 
-type silence struct{}
-
-func (silence) Debug(string, ...any) {}
-func (silence) Info(string, ...any)  {}
-func (silence) Warn(string, ...any)  {}
-func (silence) Error(string, ...any) {}
-
-var _ log.Logger = silence{}
-
-func trust(t *testing.T) custody.Trust {
-	t.Helper()
-	return custody.Trust{Authority: testkit.Public(t, testkit.Authority),
-		People: testkit.List(t, signed.OfPeople, 1, "ada"), Hosts: testkit.List(t, signed.OfHosts, 1, "h1", "h2", "h3")}
-}
-
 func begin(t *testing.T, at time.Time, on string) flow.Start {
 	t.Helper()
 	birth := wire.Of(testkit.Birth(t, "ada", id, on, at))
-	return flow.Start{Fleet: testkit.Fleet, Task: id, Birth: &birth, Trust: trust(t)}
+	return flow.Start{Fleet: testkit.Fleet, Task: id, Birth: &birth, Trust: testkit.Trust(t, "h1", "h2", "h3")}
 }
 
 // environment has the workflow of a task and the activities of a schedule.
 func environment(s *schedule, f flow.Flow) *testsuite.TestWorkflowEnvironment {
 	suite := testsuite.WorkflowTestSuite{}
-	suite.SetLogger(silence{})
+	suite.SetLogger(testkit.Silence{})
 	env := suite.NewTestWorkflowEnvironment()
 	env.SetTestTimeout(5 * time.Minute)
 	env.SetWorkerOptions(worker.Options{DeadlockDetectionTimeout: 5 * time.Minute}) // a busy machine is no deadlock

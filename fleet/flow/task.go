@@ -6,6 +6,7 @@
 package flow
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"time"
@@ -15,7 +16,6 @@ import (
 
 	"orange/fleet/custody"
 	"orange/fleet/registry"
-	"orange/fleet/sign"
 	"orange/fleet/wire"
 )
 
@@ -63,7 +63,7 @@ func (f Flow) Task(ctx workflow.Context, start Start) error {
 	} else if start.Birth != nil {
 		s, err := custody.New(start.Fleet, start.Task, start.Birth.Body, start.Trust, workflow.Now(ctx))
 		if err != nil {
-			return failed(err)
+			return Final(err)
 		}
 		r.state = s
 	}
@@ -128,6 +128,14 @@ func (r *run) become(ctx workflow.Context, s custody.State) {
 			workflow.Go(ctx, func(ctx workflow.Context) { r.leave(ctx, old) })
 		}
 	}
+}
+
+// next takes over a new state, if there is one, and gives the error to who asked for it.
+func (r *run) next(ctx workflow.Context, s custody.State, err error) error {
+	if err == nil {
+		r.become(ctx, s)
+	}
+	return Final(err)
 }
 
 // place looks for a host.
@@ -224,40 +232,11 @@ func neverStarted(err error) bool {
 	return errors.As(err, &timeout) && timeout.TimeoutType() == scheduleToStart
 }
 
-// failed gives an error the form in which the caller of a workflow gets it.
-func failed(err error) error {
+// Final gives an error the form in which the caller of a workflow gets it: what it asked for is not tried again.
+func Final(err error) error {
 	if err == nil {
 		return nil
 	}
-	return temporal.NewNonRetryableApplicationError(err.Error(), Code(err), nil)
+	return temporal.NewNonRetryableApplicationError(err.Error(), string(cmp.Or(wire.CodeOf(err), wire.CodeRefused)),
+		nil)
 }
-
-// Code is the code of an error of a workflow. An answer that the host did not sign leaves open what became of the
-// request: that counts before the reason why the answer is none.
-func Code(err error) string {
-	var refusal *sign.Refusal
-	if errors.As(err, &refusal) && !errors.Is(err, custody.ErrNotKnown) {
-		return string(refusal.Code)
-	}
-	for _, known := range []struct {
-		err  error
-		code string
-	}{{custody.ErrNotHeld, NotHeld}, {custody.ErrLost, Lost}, {custody.ErrReused, string(sign.KeyReused)},
-		{custody.ErrStale, string(sign.StaleEpoch)}, {custody.ErrEnded, Over}, {custody.ErrNotKnown, NotKnown}} {
-		if errors.Is(err, known.err) {
-			return known.code
-		}
-	}
-	return Refused
-}
-
-// The codes of errors of a workflow, besides those of package sign.
-const (
-	NotHeld    = "not_held"
-	Lost       = "lost"
-	Over       = "over"
-	NotKnown   = "not_known"   // it may have been done: ask again under the same key
-	NotReached = "not_reached" // it was not done
-	Kept       = "kept"        // the host is not lost, and keeps the task
-	Refused    = "refused"
-)

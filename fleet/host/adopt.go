@@ -8,6 +8,7 @@ import (
 	"reflect"
 
 	"orange/fleet/custody"
+	"orange/fleet/flow"
 	"orange/fleet/sign"
 	"orange/fleet/wire"
 	"orange/internal/rules/history"
@@ -42,15 +43,16 @@ func (h *Host) Adopt(ctx context.Context, m wire.Message[wire.Ask]) (wire.Messag
 		return sign.CheckRequest(people, m.Body, sign.Here{Fleet: h.Fleet, Host: h.Name, Task: r.Task, Now: h.Now(ctx)},
 			"")
 	}); err != nil {
-		return none, refused(err)
+		return none, flow.Final(err)
 	}
 	if err := idempotency.CheckID(r.Task); err != nil || len(r.Args) > 0 {
-		return none, refused(fmt.Errorf("cannot take the task %q into the fleet: what was signed is %q with %q", r.Task,
+		return none, flow.Final(fmt.Errorf("cannot take the task %q into the fleet: what was signed is %q with %q",
+			r.Task,
 			r.Method, r.Args))
 	}
 	local, err := h.Local(ctx, r.Task)
 	if errors.Is(err, task.ErrNotFound) {
-		return none, refused(err)
+		return none, flow.Final(err)
 	}
 	if err != nil {
 		return none, err
@@ -75,12 +77,13 @@ func (h *Host) Adopt(ctx context.Context, m wire.Message[wire.Ask]) (wire.Messag
 func (h *Host) adopt(ctx context.Context, id string, local Local, text string) (wire.Newcomer, error) {
 	var m wire.Message[wire.Birth]
 	if err := json.Unmarshal([]byte(text), &m); err != nil {
-		return wire.Newcomer{}, refused(fmt.Errorf("cannot take task %s into the fleet: read its birth: %w", id, err))
+		return wire.Newcomer{}, flow.Final(fmt.Errorf("cannot take task %s into the fleet: read its birth: %w", id,
+			err))
 	}
 	if err := h.trusted(ctx, func(people signed.List) error {
 		return sign.CheckBirth(people, m.Body, sign.Here{Fleet: h.Fleet, Task: id, Now: h.Now(ctx)})
 	}); err != nil {
-		return wire.Newcomer{}, refused(err)
+		return wire.Newcomer{}, flow.Final(err)
 	}
 	asked := m.Body
 	asked.Ask = wire.Ask{}
@@ -93,20 +96,20 @@ func (h *Host) adopt(ctx context.Context, id string, local Local, text string) (
 	}
 	switch _, stale := holder.Took(id, local.Epoch); {
 	case local.Over:
-		return wire.Newcomer{}, refused(fmt.Errorf("cannot take task %s into the fleet: it is over", id))
+		return wire.Newcomer{}, flow.Final(fmt.Errorf("cannot take task %s into the fleet: it is over", id))
 	case !reflect.DeepEqual(asked, local.Birth):
-		return wire.Newcomer{}, refused(fmt.Errorf("cannot take task %s into the fleet: it has changed since it was "+
-			"signed; ask again", id))
+		return wire.Newcomer{}, flow.Final(fmt.Errorf("cannot take task %s into the fleet: it has changed since it "+
+			"was signed; ask again", id))
 	case stale != nil:
-		return wire.Newcomer{}, refused(stale)
+		return wire.Newcomer{}, flow.Final(stale)
 	}
 	shipped, err := h.Ship(ctx, id)
 	if err == nil && shipped[0].Code != "" {
 		err = errors.New(shipped[0].Error)
 	}
 	if err != nil {
-		return wire.Newcomer{}, refused(fmt.Errorf("cannot take task %s into the fleet: its first snapshot cannot be "+
-			"taken: %w", id, err))
+		return wire.Newcomer{}, flow.Final(fmt.Errorf("cannot take task %s into the fleet: its first snapshot cannot "+
+			"be taken: %w", id, err))
 	}
 	if err := h.Store.KeepBirth(id, m.Body); err != nil {
 		return wire.Newcomer{}, err
@@ -123,8 +126,8 @@ func (h *Host) adopt(ctx context.Context, id string, local Local, text string) (
 func (h *Host) told(ctx context.Context, id string, epoch int) (wire.Newcomer, error) {
 	birth, err := h.Store.birth(id)
 	if err == nil && birth == nil {
-		err = refused(fmt.Errorf("the task %s is the fleet's already, and this host did not keep what it was created "+
-			"from", id))
+		err = flow.Final(fmt.Errorf("the task %s is the fleet's already, and this host did not keep what it was "+
+			"created from", id))
 	}
 	if err != nil {
 		return wire.Newcomer{}, err

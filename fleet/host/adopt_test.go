@@ -14,7 +14,6 @@ import (
 	"orange/fleet/testkit"
 	"orange/fleet/wire"
 	"orange/internal/api/remote"
-	"orange/internal/rules/signed"
 	"orange/internal/rules/task"
 )
 
@@ -32,9 +31,7 @@ func asksToAdopt(t *testing.T, h *host.Host, birth *wire.Birth) (wire.Newcomer, 
 	if err != nil {
 		return wire.Newcomer{}, err
 	}
-	lists, err := custody.Trust{Authority: testkit.Public(t, testkit.Authority),
-		People: testkit.List(t, signed.OfPeople, 1, "ada"),
-		Hosts:  testkit.List(t, signed.OfHosts, 1, "h1", "h2")}.Lists(testkit.Fleet)
+	lists, err := testkit.Trust(t).Lists(testkit.Fleet)
 	must(t, err)
 	must(t, sign.CheckReply(lists.Hosts, m.Body, r, now))
 	var n wire.Message[wire.Newcomer]
@@ -136,8 +133,7 @@ func TestAdopt_ofATaskThatOrangeCreated(t *testing.T) {
 	}
 	n, err := asksToAdopt(t, h1.Host, asked(t, known.Birth))
 	must(t, err)
-	trust := custody.Trust{Authority: testkit.Public(t, testkit.Authority),
-		People: testkit.List(t, signed.OfPeople, 1, "ada"), Hosts: testkit.List(t, signed.OfHosts, 1, "h1", "h2")}
+	trust := testkit.Trust(t)
 	state, err := custody.Resumed(testkit.Fleet, n.Birth, trust, *n.Report, now)
 	if err != nil || state.Host != "h1" || state.Epoch != 1 || state.Row.Summary != "Made offline" {
 		t.Fatalf("the fleet knows %+v, %v", state, err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"orange/fleet/flow"
 	"orange/fleet/sign"
 	"orange/fleet/wire"
 	"orange/internal/rules/signed"
@@ -15,10 +16,11 @@ func (h *Host) Drain(ctx context.Context, m wire.Message[wire.Ask]) (wire.Messag
 	if err := h.trusted(ctx, func(people signed.List) error {
 		return sign.CheckRequest(people, m.Body, sign.Here{Fleet: h.Fleet, Host: h.Name, Now: h.Now(ctx)}, "")
 	}); err != nil {
-		return none, refused(err)
+		return none, flow.Final(err)
 	}
 	if r.Method != wire.MethodDrain || len(r.Args) != 1 || r.Args[0] != wire.DrainOn && r.Args[0] != wire.DrainOff {
-		return none, refused(fmt.Errorf("cannot drain the host %q: what was signed is %q %q", h.Name, r.Method, r.Args))
+		return none, flow.Final(fmt.Errorf("cannot drain the host %q: what was signed is %q %q", h.Name, r.Method,
+			r.Args))
 	}
 	if err := h.Store.Drain(r.Args[0] == wire.DrainOn); err != nil {
 		return none, err

@@ -12,10 +12,10 @@ import (
 	"sync"
 	"time"
 
-	"go.temporal.io/sdk/temporal"
 	"golang.org/x/crypto/ssh"
 
 	"orange/fleet/custody"
+	"orange/fleet/flow"
 	"orange/fleet/sign"
 	"orange/fleet/wire"
 	"orange/internal/api"
@@ -55,16 +55,6 @@ func (h *Host) say(format string, args ...any) {
 	if h.Say != nil {
 		h.Say(fmt.Sprintf(format, args...))
 	}
-}
-
-// refused is an error of a call that is not tried again.
-func refused(err error) error {
-	code := "refused"
-	var r *sign.Refusal
-	if errors.As(err, &r) {
-		code = string(r.Code)
-	}
-	return temporal.NewNonRetryableApplicationError(err.Error(), code, nil)
 }
 
 // Take takes a task: it creates it, or brings it back from its snapshot. A repeat is answered with the task that is
@@ -131,7 +121,7 @@ func (h *Host) Take(ctx context.Context, m wire.Message[wire.Take]) (wire.Messag
 	err = h.Store.Change(func(now custody.Holder) (custody.Holder, error) {
 		return now.Took(take.Task, take.Epoch)
 	})
-	if errors.Is(err, custody.ErrStale) { // it was taken away meanwhile
+	if errors.Is(err, wire.CodeStaleEpoch) { // it was taken away meanwhile
 		gone := h.letGo(ctx, wire.Gone{Task: take.Task, Epoch: take.Epoch})
 		if gone != nil && !errors.Is(gone, ErrStays) {
 			return none, gone
@@ -149,8 +139,8 @@ func (h *Host) Take(ctx context.Context, m wire.Message[wire.Take]) (wire.Messag
 func (h *Host) checkRescue(people signed.List, take wire.Take) error {
 	r := take.Rescue
 	if r == nil || r.From >= take.Epoch || r.To != "" && r.To != h.Name {
-		return &sign.Refusal{Code: sign.Unsigned, Message: fmt.Sprintf("cannot bring task %s back: no person has "+
-			"signed that it is taken away from %q and given to this host", take.Task, take.From)}
+		return wire.Refuse(wire.CodeUnsigned, "cannot bring task %s back: no person has signed that it is taken away "+
+			"from %q and given to this host", take.Task, take.From)
 	}
 	return sign.CheckRescue(people, *r, sign.Here{Fleet: h.Fleet, Task: take.Task, Epoch: r.From, Waited: true})
 }
@@ -303,14 +293,14 @@ func (h *Host) Answer(ctx context.Context, m wire.Message[wire.Ask]) (wire.Messa
 	}
 	t := holder.Of(r.Task)
 	if !t.Has {
-		return none, refused(&sign.Refusal{Code: sign.StaleEpoch, Message: fmt.Sprintf("cannot do %q: the host %q "+
-			"does not have the task", r.Method, h.Name)})
+		return none, flow.Final(wire.Refuse(wire.CodeStaleEpoch, "cannot do %q: the host %q does not have the task",
+			r.Method, h.Name))
 	}
 	if err := h.trusted(ctx, func(people signed.List) error {
 		return sign.CheckRequest(people, m.Body, sign.Here{Fleet: h.Fleet, Host: h.Name, Task: r.Task, Epoch: t.Epoch,
 			Now: h.Now(ctx)}, "")
 	}); err != nil {
-		return none, refused(err)
+		return none, flow.Final(err)
 	}
 	words := r.Args
 	if r.As != "" {
@@ -326,7 +316,7 @@ func (h *Host) Answer(ctx context.Context, m wire.Message[wire.Ask]) (wire.Messa
 		return none, err
 	}
 	if said.Refused != "" {
-		return none, refused(errors.New(said.Refused))
+		return none, flow.Final(errors.New(said.Refused))
 	}
 	if said, err = h.deletedBefore(ctx, r, said); err != nil {
 		return none, err
@@ -383,7 +373,7 @@ func cut(output, errs string, most int) (out, err string, more bool) {
 // Look answers a question that changes nothing.
 func (h *Host) Look(ctx context.Context, m wire.Message[wire.Look]) (wire.Message[wire.Seen], error) {
 	if remote.RepeatOf(m.Body.Method) != api.Reads {
-		return wire.Message[wire.Seen]{}, refused(fmt.Errorf("cannot look with %q: it may change something",
+		return wire.Message[wire.Seen]{}, flow.Final(fmt.Errorf("cannot look with %q: it may change something",
 			m.Body.Method))
 	}
 	said, err := h.Program.Do(ctx, call(m.Body.Method, "", "", m.Body.Args...))

@@ -16,8 +16,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"go.temporal.io/sdk/temporal"
-
 	"orange/fleet/custody"
 	"orange/fleet/host"
 	"orange/fleet/sign"
@@ -237,14 +235,6 @@ func (r *rig) taken(epoch int) {
 	if taken, err := r.takes(epoch, nil); err != nil || taken.Refused != "" {
 		r.t.Fatalf("%+v, %v", taken, err)
 	}
-}
-
-func code(err error) string {
-	var known *temporal.ApplicationError
-	if errors.As(err, &known) {
-		return known.Type()
-	}
-	return fmt.Sprint(err)
 }
 
 func TestTake_createsTheTaskOnce(t *testing.T) {
@@ -478,7 +468,7 @@ func TestAnswer_doesWhatAPersonSignedForThisCustody(t *testing.T) {
 		m, err := r.Answer(t.Context(), wire.Of(testkit.Ask(t, request)))
 		return m.Body, err
 	}
-	if _, err := ask(nil); code(err) != string(sign.StaleEpoch) {
+	if _, err := ask(nil); testkit.CodeOf(err) != wire.CodeStaleEpoch {
 		t.Errorf("a task that is not here: %v", err)
 	}
 	r.taken(1)
@@ -508,17 +498,18 @@ func TestAnswer_doesWhatAPersonSignedForThisCustody(t *testing.T) {
 	}
 	r.program.row.Event, r.program.row.ID = 9, id
 	r.program.calls = nil
-	for want, change := range map[sign.Code]func(*wire.Request){
-		sign.StaleEpoch: func(q *wire.Request) { q.Epoch = 2 }, sign.Elsewhere: func(q *wire.Request) { q.Host = "h2" },
-		sign.Expired:  func(q *wire.Request) { q.Expires = now.Unix() },
-		sign.Stranger: func(q *wire.Request) { q.Person = "h1" },
+	for want, change := range map[wire.Code]func(*wire.Request){
+		wire.CodeStaleEpoch: func(q *wire.Request) { q.Epoch = 2 },
+		wire.CodeElsewhere:  func(q *wire.Request) { q.Host = "h2" },
+		wire.CodeExpired:    func(q *wire.Request) { q.Expires = now.Unix() },
+		wire.CodeStranger:   func(q *wire.Request) { q.Person = "h1" },
 	} {
-		if _, err := ask(change); code(err) != string(want) {
+		if _, err := ask(change); testkit.CodeOf(err) != want {
 			t.Errorf("%s: %v", want, err)
 		}
 	}
 	m := wire.Of(wire.Ask{Request: testkit.Request("ada", id, "h1", 1, "k1", now)})
-	if _, err := r.Answer(t.Context(), m); code(err) != string(sign.Unsigned) {
+	if _, err := r.Answer(t.Context(), m); testkit.CodeOf(err) != wire.CodeUnsigned {
 		t.Errorf("unsigned: %v", err)
 	}
 	if len(r.program.calls) > 0 {
@@ -532,7 +523,7 @@ func TestAnswer_doesWhatAPersonSignedForThisCustody(t *testing.T) {
 		t.Errorf("a refusal: %d bytes, %+v, %v", len(reply.Errors), reply.Exit, err)
 	}
 	r.program.answer = func(remote.Call) *remote.Reply { return &remote.Reply{Refused: "it cannot be forwarded"} }
-	if _, err = ask(nil); code(err) != "refused" {
+	if _, err = ask(nil); testkit.CodeOf(err) != "refused" {
 		t.Errorf("a call that was not taken: %v", err)
 	}
 }
@@ -545,7 +536,7 @@ func TestLook_onlyReads(t *testing.T) {
 		t.Errorf("%+v, %v", m.Body, err)
 	}
 	for _, method := range []string{"merge", "next", "delete", ""} {
-		if _, err := r.Look(t.Context(), wire.Of(wire.Look{Method: method})); code(err) != "refused" {
+		if _, err := r.Look(t.Context(), wire.Of(wire.Look{Method: method})); testkit.CodeOf(err) != "refused" {
 			t.Errorf("%s: %v", method, err)
 		}
 	}

@@ -3,58 +3,29 @@ package host_test
 import (
 	"context"
 	"errors"
-	"os"
 	"strings"
 	"testing"
 	"time"
 
-	enums "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
-	"go.temporal.io/sdk/testsuite"
 
 	"orange/fleet/core"
 	"orange/fleet/custody"
-	"orange/fleet/flow"
 	"orange/fleet/host"
-	"orange/fleet/sign"
 	"orange/fleet/testkit"
 	"orange/fleet/wire"
-	"orange/internal/rules/signed"
 )
 
-// server is a server of its own with a core worker, of the program that ORANGE_FLEET_TEMPORAL names.
+// server is a connection to a server of its own with a core worker.
 func server(t *testing.T) client.Client {
 	t.Helper()
-	program := os.Getenv("ORANGE_FLEET_TEMPORAL")
-	if program == "" {
-		t.Skip("this needs a server: set ORANGE_FLEET_TEMPORAL to the path of the program \"temporal\"")
-	}
-	dev, err := testsuite.StartDevServer(t.Context(), testsuite.DevServerOptions{ExistingPath: program,
-		ClientOptions: &client.Options{Logger: silence{}}, LogLevel: "error"})
-	must(t, err)
-	t.Cleanup(func() {
-		if err := dev.Stop(); err != nil {
-			t.Log(err)
-		}
-	})
-	options := client.Options{HostPort: dev.FrontendHostPort(), Namespace: testkit.Fleet, Logger: silence{}}
-	must(t, core.Init(t.Context(), options))
-	c, err := client.Dial(options)
-	must(t, err)
-	t.Cleanup(c.Close)
+	c := testkit.Connection(t)
 	w := core.Worker(c)
 	must(t, w.Start())
 	t.Cleanup(w.Stop)
 	return c
 }
-
-type silence struct{}
-
-func (silence) Debug(string, ...any) {}
-func (silence) Info(string, ...any)  {}
-func (silence) Warn(string, ...any)  {}
-func (silence) Error(string, ...any) {}
 
 // served is a daemon with a fake orange at a real server.
 func served(t *testing.T, c client.Client) *kept {
@@ -77,34 +48,15 @@ func (shared) Close() {}
 func asks[T wire.Body](t *testing.T, c client.Client, id, update string, message any) (T, error) {
 	t.Helper()
 	var answer wire.Message[T]
-	handle, err := c.UpdateWorkflow(t.Context(), client.UpdateWorkflowOptions{WorkflowID: id, UpdateName: update,
-		Args: []any{message}, WaitForStage: client.WorkflowUpdateStageCompleted})
-	if err == nil {
-		err = handle.Get(t.Context(), &answer)
-	}
+	err := core.Update(t.Context(), c, id, update, message, &answer)
 	return answer.Body, err
 }
 
 func query[T wire.Body](c client.Client, id, name string) T {
 	ctx, off := context.WithTimeout(context.Background(), 5*time.Second)
 	defer off()
-	var m wire.Message[T]
-	if value, err := c.QueryWorkflow(ctx, id, "", name); err == nil {
-		_ = value.Get(&m)
-	}
-	return m.Body
-}
-
-func born(t *testing.T, c client.Client, id string) {
-	t.Helper()
-	birth := wire.Of(testkit.Birth(t, "ada", id, "any", time.Now()))
-	_, err := c.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: wire.TaskID(id), TaskQueue: wire.CoreQueue,
-		WorkflowTaskTimeout:      core.TaskTimeout,
-		WorkflowIDConflictPolicy: enums.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING}, wire.TaskWorkflow,
-		flow.Start{Fleet: testkit.Fleet, Task: id, Birth: &birth, Trust: custody.Trust{
-			Authority: testkit.Public(t, testkit.Authority), People: testkit.List(t, signed.OfPeople, 1, "ada"),
-			Hosts: testkit.List(t, signed.OfHosts, 1, "h1", "h2")}})
-	must(t, err)
+	now, _ := core.Query[T](ctx, c, id, name) // it is asked again
+	return now
 }
 
 // A daemon takes a task from a real server, answers, and goes on after it was stopped and started again.
@@ -113,7 +65,8 @@ func TestServer_aDaemonTakesAnswersAndComesBack(t *testing.T) {
 	k := served(t, c)
 	k.runs()
 	k.until("a lease", func() bool { return k.holder().Until > 0 })
-	born(t, c, id)
+	must(t, core.Begin(t.Context(), c, testkit.Fleet, id, testkit.Birth(t, "ada", id, "any", time.Now()),
+		testkit.Trust(t)))
 	k.until("the custody", func() bool {
 		now := query[wire.Custody](c, wire.TaskID(id), wire.CustodyQuery)
 		return now.Phase == string(custody.Held) && now.Host == "h1" && now.Epoch == 1
@@ -156,7 +109,7 @@ func TestServer_aHostIsDrained(t *testing.T) {
 			Key: key, Expires: time.Now().Add(time.Minute).Unix()}
 		return asks[wire.Reply](t, c, wire.HostID("h1"), wire.DrainUpdate, wire.Of(testkit.Ask(t, r)))
 	}
-	if _, err := drain("h1", wire.DrainOn, "k0"); code(err) != string(sign.Stranger) {
+	if _, err := drain("h1", wire.DrainOn, "k0"); testkit.CodeOf(err) != wire.CodeStranger {
 		t.Errorf("by no person: %v", err)
 	}
 	if reply, err := drain("ada", wire.DrainOn, "k1"); err != nil || !reply.Done || reply.Signature == "" {

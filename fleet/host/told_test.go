@@ -9,7 +9,6 @@ import (
 	"orange/fleet/custody"
 	"orange/fleet/host"
 	"orange/fleet/testkit"
-	"orange/internal/rules/signed"
 )
 
 // A host tells an empty server what it has from its own files; a person signed what each task was created from.
@@ -36,8 +35,7 @@ func TestHeld_isWhatAServerThatKnowsNothingNeeds(t *testing.T) {
 	if err != nil || len(held) != 2 || held[1].Birth != nil {
 		t.Fatalf("%+v, %v", held, err)
 	}
-	trust := custody.Trust{Authority: testkit.Public(t, testkit.Authority),
-		People: testkit.List(t, signed.OfPeople, 1, "ada"), Hosts: testkit.List(t, signed.OfHosts, 1, "h1")}
+	trust := testkit.Trust(t, "h1")
 	s, err := custody.Resumed(testkit.Fleet, *held[0].Birth, trust, held[0].Report, time.Now())
 	if err != nil || s.Epoch != 3 || s.Host != "h1" {
 		t.Errorf("%+v, %v", s, err)

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"orange/fleet/sign"
+	"orange/fleet/wire"
 	"orange/internal/rules/signed"
 	"orange/internal/rules/task"
 )
@@ -75,8 +75,8 @@ func (h *Host) trusted(ctx context.Context, check func(people signed.List) error
 		return check(people)
 	}
 	err := by()
-	var refusal *sign.Refusal
-	unknown := errors.As(err, &refusal) && refusal.Code == sign.Stranger || errors.Is(err, task.ErrNotFound)
+	var refusal *wire.Refusal
+	unknown := errors.As(err, &refusal) && refusal.Code == wire.CodeStranger || errors.Is(err, task.ErrNotFound)
 	if unknown && h.learn(ctx) {
 		err = by()
 	}

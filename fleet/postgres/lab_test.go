@@ -357,7 +357,7 @@ func (l *lab) created(at parity.Side, words ...string) string {
 // custody is what the server knows of a task; nothing, where it does not.
 func (l *lab) custody(id string) wire.Custody {
 	c, err := l.remote.Task(l.t.Context(), id)
-	var failure *client.Failure
+	var failure *wire.Refusal
 	if err != nil && !errors.As(err, &failure) && !errors.Is(err, remote.ErrNotReached) {
 		l.t.Error(err)
 	}

@@ -10,7 +10,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	enums "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/activity"
 	sdk "go.temporal.io/sdk/client"
@@ -19,12 +18,9 @@ import (
 
 	"orange/fleet/client"
 	"orange/fleet/core"
-	"orange/fleet/custody"
-	"orange/fleet/flow"
 	"orange/fleet/setup"
 	"orange/fleet/testkit"
 	"orange/fleet/wire"
-	"orange/internal/rules/signed"
 	"orange/internal/testkit/parity"
 )
 
@@ -71,15 +67,8 @@ func (c crowd) each(count int, do func(i int) error) {
 }
 
 func (c crowd) start(i int) error {
-	now := time.Now()
-	birth := wire.Of(testkit.Birth(c.t, "ada", id("Many", i), wire.HostPlace+"f1", now))
-	trust := custody.Trust{Authority: testkit.Public(c.t, testkit.Authority),
-		People: testkit.List(c.t, signed.OfPeople, 1, "ada"), Hosts: testkit.List(c.t, signed.OfHosts, 1, "f1")}
-	_, err := c.c.ExecuteWorkflow(c.t.Context(), sdk.StartWorkflowOptions{ID: wire.TaskID(id("Many", i)),
-		TaskQueue: wire.CoreQueue, WorkflowTaskTimeout: core.TaskTimeout,
-		WorkflowIDConflictPolicy: enums.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING}, wire.TaskWorkflow,
-		flow.Start{Fleet: testkit.Fleet, Task: id("Many", i), Birth: &birth, Trust: trust})
-	return err
+	birth := testkit.Birth(c.t, "ada", id("Many", i), wire.HostPlace+"f1", time.Now())
+	return core.Begin(c.t.Context(), c.c, testkit.Fleet, id("Many", i), birth, testkit.Trust(c.t, "f1"))
 }
 
 func (c crowd) report(i, version int, status string) error {

@@ -17,6 +17,7 @@ import (
 	"orange/fleet/registry"
 	"orange/fleet/sign"
 	"orange/fleet/testkit"
+	"orange/fleet/wire"
 	"orange/internal/api/remote"
 	"orange/internal/rules/signed"
 	"orange/internal/rules/task"
@@ -581,5 +582,5 @@ func TestEmptyListsAreSignedAndTrustedListsNeverGoBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = s.Trusted(empty)
-	wants(t, "older lists", err, custody.ErrStale)
+	wants(t, "older lists", err, wire.CodeStaleEpoch)
 }

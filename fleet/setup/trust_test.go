@@ -11,6 +11,7 @@ import (
 	"orange/fleet/setup"
 	"orange/fleet/sign"
 	"orange/fleet/testkit"
+	"orange/fleet/wire"
 	"orange/internal/rules/signed"
 	"orange/internal/rules/task"
 )
@@ -48,11 +49,11 @@ func TestKeepTrust_keepsTheNewestListsThatTheAuthoritySigned(t *testing.T) {
 		}
 	}
 	_, err := setup.KeepTrust(t.Context(), home, testkit.Fleet, lists(t, 2, "ada", "eve"))
-	if !errors.Is(err, custody.ErrStale) {
+	if !errors.Is(err, wire.CodeStaleEpoch) {
 		t.Errorf("an older list: %v", err)
 	}
 	_, err = setup.KeepTrust(t.Context(), home, testkit.Fleet, lists(t, 3, "eve"))
-	if !errors.Is(err, custody.ErrStale) {
+	if !errors.Is(err, wire.CodeStaleEpoch) {
 		t.Errorf("another list of the version: %v", err)
 	}
 	got, err := setup.Trust(home, testkit.Fleet)

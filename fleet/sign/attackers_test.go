@@ -21,12 +21,12 @@ func report(host string) wire.Report {
 // Attackers cannot (docs/proof.md): have an unsigned request done.
 func TestAttackerABC_cannotAskWithoutAPersonsKey(t *testing.T) {
 	t.Parallel()
-	wants(t, "no signature", sign.CheckRequest(people(t), wire.Ask{Request: request()}, here(), ""), sign.Unsigned)
+	wants(t, "no signature", sign.CheckRequest(people(t), wire.Ask{Request: request()}, here(), ""), wire.CodeUnsigned)
 	// the key of the host, which an agent with its account can read
-	wants(t, "a host's key", sign.CheckRequest(people(t), askedBy(t, "h1", request()), here(), ""), sign.Stranger)
+	wants(t, "a host's key", sign.CheckRequest(people(t), askedBy(t, "h1", request()), here(), ""), wire.CodeStranger)
 	other := askedBy(t, "ada", request())
 	other.Request.Method = "merge"
-	wants(t, "a signature of another request", sign.CheckRequest(people(t), other, here(), ""), sign.Unsigned)
+	wants(t, "a signature of another request", sign.CheckRequest(people(t), other, here(), ""), wire.CodeUnsigned)
 }
 
 // Attackers cannot (docs/proof.md): have a request done that has expired, or repeat one elsewhere or as another.
@@ -34,17 +34,17 @@ func TestAttackerABC_cannotRepeatARequestLaterOrElsewhereOrAsAnother(t *testing.
 	t.Parallel()
 	ask, at := askedBy(t, "ada", request()), here()
 	at.Now = now.Add(wire.MostOfMinutes * 60e9)
-	wants(t, "later", sign.CheckRequest(people(t), ask, at, ""), sign.Expired)
+	wants(t, "later", sign.CheckRequest(people(t), ask, at, ""), wire.CodeExpired)
 	at = here()
 	at.Host = "h2"
-	wants(t, "at another host", sign.CheckRequest(people(t), ask, at, ""), sign.Elsewhere)
+	wants(t, "at another host", sign.CheckRequest(people(t), ask, at, ""), wire.CodeElsewhere)
 	at = here()
 	at.Epoch = 4
-	wants(t, "after a rescue", sign.CheckRequest(people(t), ask, at, ""), sign.StaleEpoch)
+	wants(t, "after a rescue", sign.CheckRequest(people(t), ask, at, ""), wire.CodeStaleEpoch)
 	another := request()
 	another.Method = "merge"
 	wants(t, "under a key that is taken", sign.CheckRequest(people(t), ask, here(), sign.Digest(another)),
-		sign.KeyReused)
+		wire.CodeKeyReused)
 }
 
 // Attackers cannot (docs/proof.md): answer in the place of another host.
@@ -58,24 +58,24 @@ func TestAttackerA_cannotAnswerInThePlaceOfAHost(t *testing.T) {
 		t.Fatal(err)
 	}
 	wants(t, "its own", sign.CheckReply(hosts(t), good, asked, now), "")
-	wants(t, "none", sign.CheckReply(hosts(t), reply, asked, now), sign.Unsigned)
+	wants(t, "none", sign.CheckReply(hosts(t), reply, asked, now), wire.CodeUnsigned)
 	forged, err := sign.Reply(key(t, "h2"), reply)
 	if err != nil {
 		t.Fatal(err)
 	}
-	wants(t, "another host's", sign.CheckReply(hosts(t), forged, asked, now), sign.Stranger)
+	wants(t, "another host's", sign.CheckReply(hosts(t), forged, asked, now), wire.CodeStranger)
 	own := reply
 	own.Host = "h2" // honestly its own, but it was not asked
 	own, err = sign.Reply(key(t, "h2"), own)
 	if err != nil {
 		t.Fatal(err)
 	}
-	wants(t, "one that was not asked", sign.CheckReply(hosts(t), own, asked, now), sign.Elsewhere)
+	wants(t, "one that was not asked", sign.CheckReply(hosts(t), own, asked, now), wire.CodeElsewhere)
 	changed := good
 	changed.Exit = 3
-	wants(t, "changed on its way", sign.CheckReply(hosts(t), changed, asked, now), sign.Unsigned)
+	wants(t, "changed on its way", sign.CheckReply(hosts(t), changed, asked, now), wire.CodeUnsigned)
 	asked.Args = []string{"c"}
-	wants(t, "to another request", sign.CheckReply(hosts(t), good, asked, now), sign.Elsewhere)
+	wants(t, "to another request", sign.CheckReply(hosts(t), good, asked, now), wire.CodeElsewhere)
 }
 
 // Attackers cannot (docs/proof.md): report for another host, or under a stale epoch.
@@ -90,8 +90,8 @@ func TestAttackerABC_cannotReportForAnotherHost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wants(t, "another host's", sign.CheckReport(hosts(t), forged, now), sign.Stranger)
-	wants(t, "none", sign.CheckReport(hosts(t), report("h1"), now), sign.Unsigned)
+	wants(t, "another host's", sign.CheckReport(hosts(t), forged, now), wire.CodeStranger)
+	wants(t, "none", sign.CheckReport(hosts(t), report("h1"), now), wire.CodeUnsigned)
 	for what, change := range map[string]func(*wire.Report){
 		"status": func(r *wire.Report) { r.Row.Status = "done" }, "epoch": func(r *wire.Report) { r.Epoch++ },
 		"version": func(r *wire.Report) { r.Version++ }, "task": func(r *wire.Report) { r.Task = "x" },
@@ -105,7 +105,7 @@ func TestAttackerABC_cannotReportForAnotherHost(t *testing.T) {
 	} {
 		changed := good
 		change(&changed)
-		wants(t, "changed "+what, sign.CheckReport(hosts(t), changed, now), sign.Unsigned)
+		wants(t, "changed "+what, sign.CheckReport(hosts(t), changed, now), wire.CodeUnsigned)
 	}
 }
 
@@ -159,7 +159,7 @@ func TestAttackerABC_cannotCreateOrRescueWithWhatAPersonSignedForSomethingElse(t
 	} {
 		changed := b
 		change(&changed)
-		wants(t, "another "+what, sign.CheckBirth(people(t), changed, at), sign.Unsigned)
+		wants(t, "another "+what, sign.CheckBirth(people(t), changed, at), wire.CodeUnsigned)
 	}
 	asked := wire.Request{Fleet: "home", Task: "abc", Epoch: 3, Method: wire.MethodRescue, Args: []string{"h2", "why"},
 		Person: "ada", Key: "k", Expires: now.Unix() + 60}
@@ -173,6 +173,6 @@ func TestAttackerABC_cannotCreateOrRescueWithWhatAPersonSignedForSomethingElse(t
 	} {
 		changed := rescue
 		change(&changed)
-		wants(t, "another "+what, sign.CheckRescue(people(t), changed, at), sign.Unsigned)
+		wants(t, "another "+what, sign.CheckRescue(people(t), changed, at), wire.CodeUnsigned)
 	}
 }

@@ -10,32 +10,6 @@ import (
 	"orange/internal/rules/signed"
 )
 
-// Code says why a signed message is refused.
-type Code string
-
-// The codes of refusals.
-const (
-	Unsigned     Code = "unsigned"      // no signature, or one of another text
-	Stranger     Code = "stranger"      // a key that is not in the list, or of another member
-	Elsewhere    Code = "elsewhere"     // meant for another fleet, host or task
-	StaleEpoch   Code = "stale_epoch"   // meant for another custody of the task
-	Expired      Code = "expired"       // too old, or made to hold for too long
-	KeyReused    Code = "key_reused"    // the key stands for another request
-	CreateDenied Code = "create_denied" // the person may not create tasks
-)
-
-// Refusal is the answer no to a signed message.
-type Refusal struct {
-	Code    Code
-	Message string
-}
-
-func (r *Refusal) Error() string { return r.Message }
-
-func refuse(code Code, format string, args ...any) error {
-	return &Refusal{code, fmt.Sprintf(format, args...)}
-}
-
 // Here is who looks at a request, and when.
 type Here struct {
 	Fleet string
@@ -66,8 +40,8 @@ func CheckRequest(people signed.List, ask wire.Ask, here Here, earlier string) e
 	r := ask.Request
 	key, err := signed.Signer(signed.ForRequest, RequestText(r), ask.Signature)
 	if err != nil {
-		return refuse(Unsigned, "cannot do %q: the request is %v; sign it with a key from the list of people", r.Method,
-			err)
+		return wire.Refuse(wire.CodeUnsigned, "cannot do %q: the request is %v; sign it with a key from the list of "+
+			"people", r.Method, err)
 	}
 	now := here.at(r.Expires)
 	who, err := people.Find(key, signed.ForRequest, now)
@@ -75,25 +49,26 @@ func CheckRequest(people signed.List, ask wire.Ask, here Here, earlier string) e
 		err = fmt.Errorf("the request of %q is signed by %q", r.Person, who.Name)
 	}
 	if err != nil {
-		return refuse(Stranger, "cannot do %q: %v", r.Method, err)
+		return wire.Refuse(wire.CodeStranger, "cannot do %q: %v", r.Method, err)
 	}
 	switch left := time.Unix(r.Expires, 0).Sub(now); {
 	case people.Fleet != here.Fleet || r.Fleet != here.Fleet || r.Host != here.Host || r.Task != here.Task:
-		return refuse(Elsewhere, "cannot do %q: it is for the task %q at the host %q of the fleet %q, and this is %q "+
-			"at %q of %q", r.Method, r.Task, r.Host, r.Fleet, here.Task, here.Host, here.Fleet)
+		return wire.Refuse(wire.CodeElsewhere, "cannot do %q: it is for the task %q at the host %q of the fleet %q, "+
+			"and this is %q at %q of %q", r.Method, r.Task, r.Host, r.Fleet, here.Task, here.Host, here.Fleet)
 	case r.Epoch != here.Epoch:
-		return refuse(StaleEpoch, "cannot do %q: it was asked of the custody %d of the task, which has the custody %d "+
-			"now: look at the task and ask again", r.Method, r.Epoch, here.Epoch)
+		return wire.Refuse(wire.CodeStaleEpoch, "cannot do %q: it was asked of the custody %d of the task, which has "+
+			"the custody %d now: look at the task and ask again", r.Method, r.Epoch, here.Epoch)
 	case left <= 0:
-		return refuse(Expired, "cannot do %q: the request expired %s ago: ask again", r.Method, -left)
+		return wire.Refuse(wire.CodeExpired, "cannot do %q: the request expired %s ago: ask again", r.Method, -left)
 	case left > wire.MostOfMinutes*time.Minute:
-		return refuse(Expired, "cannot do %q: the request holds for %s, at most %d minutes: compare the clocks of "+
-			"this machine and of the fleet", r.Method, left, wire.MostOfMinutes)
+		return wire.Refuse(wire.CodeExpired, "cannot do %q: the request holds for %s, at most %d minutes: compare "+
+			"the clocks of this machine and of the fleet", r.Method, left, wire.MostOfMinutes)
 	case earlier != "" && earlier != Digest(r):
-		return refuse(KeyReused, "cannot do %q under the key %q: the key stands for another request; give each "+
-			"request a key of its own", r.Method, r.Key)
+		return wire.Refuse(wire.CodeKeyReused, "cannot do %q under the key %q: the key stands for another request; "+
+			"give each request a key of its own", r.Method, r.Key)
 	case r.Method == wire.MethodCreate && !who.Create:
-		return refuse(CreateDenied, "cannot create a task: the list of people has create=no for %q", who.Name)
+		return wire.Refuse(wire.CodeCreateDenied, "cannot create a task: the list of people has create=no for %q",
+			who.Name)
 	}
 	return nil
 }
@@ -102,7 +77,8 @@ func CheckRequest(people signed.List, ask wire.Ask, here Here, earlier string) e
 func CheckBirth(people signed.List, b wire.Birth, here Here) error {
 	r := b.Ask.Request
 	if r.Method != wire.MethodCreate || len(r.Args) != 1 || r.Args[0] != BirthDigest(b) {
-		return refuse(Unsigned, "cannot create a task: what was signed is not what it is to be created from")
+		return wire.Refuse(wire.CodeUnsigned, "cannot create a task: what was signed is not what it is to be created "+
+			"from")
 	}
 	return CheckRequest(people, b.Ask, here, "")
 }
@@ -112,7 +88,7 @@ func CheckRescue(people signed.List, r wire.Rescue, here Here) error {
 	asked := r.Ask.Request
 	if asked.Method != wire.MethodRescue || len(asked.Args) != 2 || asked.Args[0] != r.To || asked.Args[1] != r.Now ||
 		asked.Epoch != r.From {
-		return refuse(Unsigned, "cannot rescue a task: what was signed is not what is asked for")
+		return wire.Refuse(wire.CodeUnsigned, "cannot rescue a task: what was signed is not what is asked for")
 	}
 	return CheckRequest(people, r.Ask, here, "")
 }
@@ -143,7 +119,8 @@ func CheckReply(hosts signed.List, r wire.Reply, asked wire.Request, now time.Ti
 	}
 	if r.Host != asked.Host || r.Epoch != asked.Epoch || r.Task != asked.Task || r.Key != asked.Key ||
 		r.Digest != Digest(asked) {
-		return refuse(Elsewhere, "cannot use the answer of the host %q: it answers another request", r.Host)
+		return wire.Refuse(wire.CodeElsewhere, "cannot use the answer of the host %q: it answers another request",
+			r.Host)
 	}
 	return nil
 }
@@ -154,7 +131,8 @@ func CheckReplyOf(hosts signed.List, r wire.Reply, task string, now time.Time) e
 		return err
 	}
 	if r.Task != task {
-		return refuse(Elsewhere, "cannot use the answer of the host %q: it is about the task %q, and this is %q",
+		return wire.Refuse(wire.CodeElsewhere, "cannot use the answer of the host %q: it is about the task %q, and "+
+			"this is %q",
 			r.Host, r.Task, task)
 	}
 	return nil
@@ -163,17 +141,18 @@ func CheckReplyOf(hosts signed.List, r wire.Reply, task string, now time.Time) e
 func byHost(hosts signed.List, what string, use signed.Use, text, armor, fleet, host string, now time.Time) error {
 	key, err := signed.Signer(use, text, armor)
 	if err != nil {
-		return refuse(Unsigned, "cannot use %s of the host %q: it is %v", what, host, err)
+		return wire.Refuse(wire.CodeUnsigned, "cannot use %s of the host %q: it is %v", what, host, err)
 	}
 	who, err := hosts.Find(key, use, now)
 	if err == nil && who.Name != host {
 		err = fmt.Errorf("it is signed by %q", who.Name)
 	}
 	if err != nil {
-		return refuse(Stranger, "cannot use %s of the host %q: %v", what, host, err)
+		return wire.Refuse(wire.CodeStranger, "cannot use %s of the host %q: %v", what, host, err)
 	}
 	if hosts.Fleet != fleet {
-		return refuse(Elsewhere, "cannot use %s of the host %q: it is of the fleet %q, and this is %q", what, host,
+		return wire.Refuse(wire.CodeElsewhere, "cannot use %s of the host %q: it is of the fleet %q, and this is "+
+			"%q", what, host,
 			fleet, hosts.Fleet)
 	}
 	return nil

@@ -91,9 +91,9 @@ func askedBy(t *testing.T, by string, r wire.Request) wire.Ask {
 }
 
 // wants compares the code of a refusal; empty for none.
-func wants(t *testing.T, what string, err error, code sign.Code) {
+func wants(t *testing.T, what string, err error, code wire.Code) {
 	t.Helper()
-	var r *sign.Refusal
+	var r *wire.Refusal
 	switch is := errors.As(err, &r); {
 	case code == "" && err != nil:
 		t.Errorf("%s: %v", what, err)
@@ -136,7 +136,7 @@ func TestCheckRequest_refusesAnotherValueOfEveryField(t *testing.T) {
 		change(&ask.Request)
 		at := here() // as the changed request would have it
 		at.Fleet, at.Host, at.Epoch, at.Task = ask.Request.Fleet, ask.Request.Host, ask.Request.Epoch, ask.Request.Task
-		wants(t, what, sign.CheckRequest(people(t), ask, at, ""), sign.Unsigned)
+		wants(t, what, sign.CheckRequest(people(t), ask, at, ""), wire.CodeUnsigned)
 	}
 }
 
@@ -144,21 +144,22 @@ func TestCheckRequest_refusesWhatIsNotMeantForHereAndNow(t *testing.T) {
 	t.Parallel()
 	for what, one := range map[string]struct {
 		change func(*wire.Request, *sign.Here)
-		code   sign.Code
+		code   wire.Code
 	}{
-		"another fleet":      {func(_ *wire.Request, h *sign.Here) { h.Fleet = "away" }, sign.Elsewhere},
-		"another host":       {func(_ *wire.Request, h *sign.Here) { h.Host = "h2" }, sign.Elsewhere},
-		"another task":       {func(_ *wire.Request, h *sign.Here) { h.Task = "abd" }, sign.Elsewhere},
-		"an earlier epoch":   {func(_ *wire.Request, h *sign.Here) { h.Epoch++ }, sign.StaleEpoch},
-		"a later epoch":      {func(_ *wire.Request, h *sign.Here) { h.Epoch-- }, sign.StaleEpoch},
-		"expired":            {func(_ *wire.Request, h *sign.Here) { h.Now = now.Add(5 * time.Minute) }, sign.Expired},
-		"holds for too long": {func(r *wire.Request, _ *sign.Here) { r.Expires += 600 }, sign.Expired},
+		"another fleet":    {func(_ *wire.Request, h *sign.Here) { h.Fleet = "away" }, wire.CodeElsewhere},
+		"another host":     {func(_ *wire.Request, h *sign.Here) { h.Host = "h2" }, wire.CodeElsewhere},
+		"another task":     {func(_ *wire.Request, h *sign.Here) { h.Task = "abd" }, wire.CodeElsewhere},
+		"an earlier epoch": {func(_ *wire.Request, h *sign.Here) { h.Epoch++ }, wire.CodeStaleEpoch},
+		"a later epoch":    {func(_ *wire.Request, h *sign.Here) { h.Epoch-- }, wire.CodeStaleEpoch},
+		"expired": {func(_ *wire.Request, h *sign.Here) { h.Now = now.Add(5 * time.Minute) },
+			wire.CodeExpired},
+		"holds for too long": {func(r *wire.Request, _ *sign.Here) { r.Expires += 600 }, wire.CodeExpired},
 		"may not create": {func(r *wire.Request, _ *sign.Here) {
 			r.Method, r.Person = "create", "bob"
-		}, sign.CreateDenied},
-		"of another person": {func(r *wire.Request, _ *sign.Here) { r.Person = "bob" }, sign.Stranger},
-		"no longer one":     {func(r *wire.Request, _ *sign.Here) { r.Person = "eve" }, sign.Stranger},
-		"never one":         {func(r *wire.Request, _ *sign.Here) { r.Person = "mallory" }, sign.Stranger},
+		}, wire.CodeCreateDenied},
+		"of another person": {func(r *wire.Request, _ *sign.Here) { r.Person = "bob" }, wire.CodeStranger},
+		"no longer one":     {func(r *wire.Request, _ *sign.Here) { r.Person = "eve" }, wire.CodeStranger},
+		"never one":         {func(r *wire.Request, _ *sign.Here) { r.Person = "mallory" }, wire.CodeStranger},
 	} {
 		r, at := request(), here()
 		one.change(&r, &at)
@@ -175,7 +176,7 @@ func TestCheckRequest_refusesAKeyThatStandsForAnotherRequest(t *testing.T) {
 	first, second := request(), request()
 	second.Args = []string{"c"}
 	wants(t, "reused", sign.CheckRequest(people(t), askedBy(t, "ada", second), here(), sign.Digest(first)),
-		sign.KeyReused)
+		wire.CodeKeyReused)
 }
 
 func TestASignatureIsForOneUse(t *testing.T) {
@@ -186,7 +187,7 @@ func TestASignatureIsForOneUse(t *testing.T) {
 		t.Fatal(err)
 	}
 	wants(t, "of a reply", sign.CheckRequest(people(t), wire.Ask{Request: request(), Signature: made}, here(), ""),
-		sign.Unsigned)
+		wire.CodeUnsigned)
 	limited := signed.TitleOf("home", signed.OfPeople, 1) + "\nada namespaces=\"git\" " +
 		sign.KeyOf(key(t, "ada").PublicKey()).Words() + "\n"
 	list, err := sign.List(key(t, "authority"), limited)
@@ -197,7 +198,7 @@ func TestASignatureIsForOneUse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wants(t, "a key for git", sign.CheckRequest(some, askedBy(t, "ada", request()), here(), ""), sign.Stranger)
+	wants(t, "a key for git", sign.CheckRequest(some, askedBy(t, "ada", request()), here(), ""), wire.CodeStranger)
 }
 
 // pseudo are random bytes for a test.

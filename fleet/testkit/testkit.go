@@ -7,12 +7,15 @@ import (
 	"bytes"
 	"crypto/ed25519"
 	"encoding/pem"
+	"errors"
 	"strings"
 	"testing"
 	"time"
 
+	"go.temporal.io/sdk/temporal"
 	"golang.org/x/crypto/ssh"
 
+	"orange/fleet/custody"
 	"orange/fleet/sign"
 	"orange/fleet/wire"
 	"orange/internal/rules/signed"
@@ -71,6 +74,16 @@ func List(t testing.TB, of string, version int, names ...string) sign.Signed {
 	return list
 }
 
+// Trust are the lists of a fleet with the person ada, and with hosts; h1 and h2 where none are named.
+func Trust(t testing.TB, hosts ...string) custody.Trust {
+	t.Helper()
+	if hosts == nil {
+		hosts = []string{"h1", "h2"}
+	}
+	return custody.Trust{Authority: Public(t, Authority), People: List(t, signed.OfPeople, 1, "ada"),
+		Hosts: List(t, signed.OfHosts, 1, hosts...)}
+}
+
 // Ask is a signed request.
 func Ask(t testing.TB, r wire.Request) wire.Ask {
 	t.Helper()
@@ -125,4 +138,12 @@ func Reply(t testing.TB, host string, r wire.Request, event int) wire.Reply {
 		t.Fatal(err)
 	}
 	return reply
+}
+
+// CodeOf is the code of an error as it comes from a workflow or from a host.
+func CodeOf(err error) wire.Code {
+	if known := (*temporal.ApplicationError)(nil); errors.As(err, &known) {
+		return wire.Code(known.Type())
+	}
+	return wire.CodeOf(err)
 }

@@ -34,16 +34,9 @@ and can be rescued. The same command again ends what was cut short.`,
 			if all && len(args) > 1 {
 				return task.Notef(task.ErrUsage, "cannot adopt %q: found --all and ids, expected one of them", args[1:])
 			}
-			home, s, err := here()
-			if err == nil {
-				err = forAPerson(home)
-			}
-			if err != nil {
-				return err
-			}
-			server := &client.Remote{Home: home, Setup: s}
-			defer server.Close()
-			return adoptTasks(cmd.Context(), client.Of(home, s, server), args[0], args[1:], all, cmd.OutOrStdout())
+			return asPerson(func(c *client.Client) error {
+				return adoptTasks(cmd.Context(), c, args[0], args[1:], all, cmd.OutOrStdout())
+			})
 		}}
 	cmd.Flags().BoolVar(&all, "all", false, "all that the host has without the fleet")
 	return cmd

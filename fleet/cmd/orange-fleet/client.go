@@ -49,18 +49,17 @@ func askFleet(ctx context.Context, args []string, errs io.Writer) int {
 	return client.Run(dir, args)
 }
 
-// forAPerson refuses agents: at another host they would be persons.
-func forAPerson(dir string) error {
-	who, err := caller.Of(proc.ThisCall(), tmux.ServerOf(dir, os.Getenv), "", mirror.Files{Home: dir}.Has)
+// asPerson asks the fleet of this home for something. Agents are refused: at another host they would be persons.
+func asPerson(do func(*client.Client) error) error {
+	dir, err := home.Locate()
+	if err != nil {
+		return err
+	}
+	who, err := caller.Of(tmux.ServerOf(dir), "", mirror.Files{Home: dir}.Has)
 	if err == nil {
 		err = decide.Home("ask other hosts", who, "")
 	}
-	return err
-}
-
-// showFleet shows the dashboard over the fleet.
-func showFleet(ctx context.Context, dir string) error {
-	if err := forAPerson(dir); err != nil {
+	if err != nil {
 		return err
 	}
 	s, err := setup.Read(dir)
@@ -69,7 +68,14 @@ func showFleet(ctx context.Context, dir string) error {
 	}
 	server := &client.Remote{Home: dir, Setup: s}
 	defer server.Close()
-	return screen.Screen{Fleet: client.Of(dir, s, server), In: os.Stdin, Out: os.Stdout, Environ: os.Environ(),
-		Home: &home.Home{Dir: dir, Workflows: workflows.Files, Usual: workflows.Usual, Harnesses: harnesses.Files,
-			Locker: mirror.Files{Home: dir}}}.Run(ctx)
+	return do(client.Of(dir, s, server))
+}
+
+// showFleet shows the dashboard over the fleet.
+func showFleet(ctx context.Context, dir string) error {
+	return asPerson(func(c *client.Client) error {
+		return screen.Screen{Fleet: c, In: os.Stdin, Out: os.Stdout, Environ: os.Environ(),
+			Home: &home.Home{Dir: dir, Workflows: workflows.Files, Usual: workflows.Usual, Harnesses: harnesses.Files,
+				Locker: mirror.Files{Home: dir}}}.Run(ctx)
+	})
 }

@@ -55,8 +55,7 @@ func doctorCommand() *cobra.Command {
 			return show(cmd.OutOrStdout(), d.Look(cmd.Context()), asJSON)
 		}}
 	cmd.Flags().BoolVar(&tell, "tell", false, "have the custodies of this host's tasks begin again, at a server that "+
-		"has "+
-		"lost them")
+		"has lost them")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
@@ -139,8 +138,7 @@ func told(ctx context.Context, c client.Client, s setup.Setup, trust custody.Tru
 		return late(err).Error(), false
 	case has.Host != s.Name || has.Epoch != t.Epoch:
 		return fmt.Sprintf("the host %q has it under the epoch %d, and this one under %d: the greater epoch counts, "+
-			"and the "+
-			"other host leaves the task", has.Host, has.Epoch, t.Epoch), false
+			"and the other host leaves the task", has.Host, has.Epoch, t.Epoch), false
 	}
 	return fmt.Sprintf("this host has it, under the epoch %d", has.Epoch), true
 }

@@ -24,37 +24,32 @@ With --off the host takes tasks again.`,
 				return task.Notef(task.ErrUsage, "cannot drain %q: found --off and --move, expected one of them",
 					args[0])
 			}
-			home, s, err := here()
-			if err == nil {
-				err = forAPerson(home)
-			}
-			if err != nil {
-				return err
-			}
-			server := &client.Remote{Home: home, Setup: s}
-			defer server.Close()
-			c := client.Of(home, s, server)
-			if err := c.Drain(cmd.Context(), args[0], off); err != nil {
-				return err
-			}
-			out := cmd.OutOrStdout()
-			if off {
-				fmt.Fprintf(out, "host %s takes tasks again\n", args[0])
-				return nil
-			}
-			fmt.Fprintf(out, "host %s takes no new tasks\n", args[0])
-			if !move {
-				return nil
-			}
-			stay, err := c.HandOver(cmd.Context(), args[0], func(id, what string) {
-				fmt.Fprintf(out, "  task %s %s\n", id, what)
-			})
-			if err == nil && stay > 0 {
-				err = fmt.Errorf("%d tasks stay at the host %s: try again when they have come to rest", stay, args[0])
-			}
-			return err
+			return asPerson(func(c *client.Client) error { return drainHost(cmd, c, args[0], off, move) })
 		}}
 	cmd.Flags().BoolVar(&off, "off", false, "take tasks again")
 	cmd.Flags().BoolVar(&move, "move", false, "give the tasks at which no agent works to other hosts")
 	return cmd
+}
+
+// drainHost has a host take no new tasks, or some again, and gives away those at rest where that is wanted.
+func drainHost(cmd *cobra.Command, c *client.Client, host string, off, move bool) error {
+	if err := c.Drain(cmd.Context(), host, off); err != nil {
+		return err
+	}
+	out := cmd.OutOrStdout()
+	if off {
+		fmt.Fprintf(out, "host %s takes tasks again\n", host)
+		return nil
+	}
+	fmt.Fprintf(out, "host %s takes no new tasks\n", host)
+	if !move {
+		return nil
+	}
+	stay, err := c.HandOver(cmd.Context(), host, func(id, what string) {
+		fmt.Fprintf(out, "  task %s %s\n", id, what)
+	})
+	if err == nil && stay > 0 {
+		err = fmt.Errorf("%d tasks stay at the host %s: try again when they have come to rest", stay, host)
+	}
+	return err
 }

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"time"
 
+	"go.temporal.io/sdk/client"
+
 	"github.com/spf13/cobra"
 
-	"orange/fleet/authority"
 	"orange/fleet/core"
+	"orange/fleet/members"
 	"orange/fleet/registry"
 	"orange/fleet/setup"
 	"orange/internal/rules/signed"
@@ -35,8 +37,8 @@ func invite() *cobra.Command {
 			case host:
 				i.Of, i.Create = signed.OfHosts, true
 			case create != "yes" && create != "no":
-				return task.Notef(task.ErrUsage, "cannot invite %q: found --create=%q, expected yes or "+
-					"no", args[0], create)
+				return task.Notef(task.ErrUsage, "cannot invite %q: found --create=%q, expected yes or no", args[0],
+					create)
 			}
 			line, err := invited(cmd.Context(), i)
 			if err != nil {
@@ -67,30 +69,39 @@ func one(what string) cobra.PositionalArgs {
 }
 
 // invited makes an invitation, and has the registry know it.
-func invited(ctx context.Context, i registry.Invite) (string, error) {
+func invited(ctx context.Context, i registry.Invite) (line string, err error) {
 	home, s, err := here()
 	if err != nil {
 		return "", err
 	}
-	a, err := authority.Open(home)
+	a, err := members.Open(home)
 	if err != nil {
 		return "", err
 	}
+	err = atServer(ctx, s, func(ctx context.Context, c client.Client) error {
+		ticket, order, err := a.Invite(ctx, s, i, time.Now())
+		if err != nil {
+			return err
+		}
+		if err := core.Invite(ctx, c, order); err != nil {
+			return fmt.Errorf("have the fleet know the invitation: %w", late(err))
+		}
+		line, err = ticket.Line()
+		return err
+	})
+	return line, err
+}
+
+// atServer asks the server of the fleet for what may take as long as answerIn.
+func atServer(ctx context.Context, s setup.Setup, do func(context.Context, client.Client) error) error {
 	ctx, cancel := context.WithTimeout(ctx, answerIn)
 	defer cancel()
 	c, err := core.Dial(ctx, s)
 	if err != nil {
-		return "", err
+		return err
 	}
 	defer c.Close()
-	ticket, order, err := a.Invite(ctx, s, i, time.Now())
-	if err != nil {
-		return "", err
-	}
-	if err := core.Invite(ctx, c, order); err != nil {
-		return "", fmt.Errorf("have the fleet know the invitation: %w", late(err))
-	}
-	return ticket.Line()
+	return do(ctx, c)
 }
 
 // late says what to do where the fleet does not answer.
@@ -120,7 +131,7 @@ func remove() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			a, err := authority.Open(home)
+			a, err := members.Open(home)
 			if err != nil {
 				return err
 			}
@@ -130,8 +141,7 @@ func remove() *cobra.Command {
 			}
 			if err := publish(cmd.Context(), s, state); err != nil {
 				return fmt.Errorf("%q is off the lists here, and the server does not know: \"orange-fleet serve\" on "+
-					"this "+
-					"machine tells it at its start: %w", args[0], err)
+					"this machine tells it at its start: %w", args[0], err)
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "removed %s; the lists have the versions %s\n", args[0], versions(state))
 			return nil
@@ -142,14 +152,9 @@ func remove() *cobra.Command {
 
 // publish brings the lists of the authority to the server.
 func publish(ctx context.Context, s setup.Setup, state registry.State) error {
-	ctx, cancel := context.WithTimeout(ctx, answerIn)
-	defer cancel()
-	c, err := core.Dial(ctx, s)
-	if err != nil {
-		return err
-	}
-	defer c.Close()
-	return late(core.Publish(ctx, c, state))
+	return atServer(ctx, s, func(ctx context.Context, c client.Client) error {
+		return late(core.Publish(ctx, c, state))
+	})
 }
 
 func versions(state registry.State) string {

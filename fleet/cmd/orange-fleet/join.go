@@ -10,11 +10,13 @@ import (
 	"path/filepath"
 	"strings"
 
+	"go.temporal.io/sdk/client"
+
 	"github.com/spf13/cobra"
 
 	"orange/fleet/core"
 	"orange/fleet/host"
-	"orange/fleet/member"
+	"orange/fleet/members"
 	"orange/fleet/registry"
 	"orange/fleet/setup"
 	"orange/internal/api/remote"
@@ -69,7 +71,7 @@ func join() *cobra.Command {
 
 func (f joinFlags) join(cmd *cobra.Command, home, line string) error {
 	ctx := cmd.Context()
-	j, err := member.Begin(home, line)
+	j, err := members.Begin(home, line)
 	if err != nil {
 		return err
 	}
@@ -91,9 +93,9 @@ func (f joinFlags) join(cmd *cobra.Command, home, line string) error {
 	if err := j.Finish(ctx, admitted); err != nil {
 		return err
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "joined the fleet %q as the %s "+
-		"%s\n", j.Ticket.Fleet, kind(j.Ticket.Of), j.Ticket.Name)
-	for _, note := range append(admitted.Notes, member.Warnings(j.Setup)...) {
+	fmt.Fprintf(cmd.OutOrStdout(), "joined the fleet %q as the %s %s\n", j.Ticket.Fleet, kind(j.Ticket.Of),
+		j.Ticket.Name)
+	for _, note := range append(admitted.Notes, members.Warnings(j.Setup)...) {
 		fmt.Fprintf(cmd.OutOrStdout(), "  note: %s\n", note)
 	}
 	return nil
@@ -124,14 +126,13 @@ func (f joinFlags) into(s *setup.Setup, t registry.Ticket) error {
 	}
 	if t.Codec && s.CodecKeyFile == "" {
 		return task.Notef(task.ErrUsage, "cannot join the fleet %q: it encrypts what it says: copy its key file "+
-			"here, and "+
-			"name it with --codec-key-file", t.Fleet)
+			"here, and name it with --codec-key-file", t.Fleet)
 	}
 	return nil
 }
 
 // ofHost makes what a host needs, and looks at its projects.
-func (f joinFlags) ofHost(cmd *cobra.Command, j *member.Joining) ([]remote.HostProject, error) {
+func (f joinFlags) ofHost(cmd *cobra.Command, j *members.Joining) ([]remote.HostProject, error) {
 	if j.Setup.Snapshots == "" {
 		j.Setup.Snapshots = whereSnapshots(cmd)
 	}
@@ -169,7 +170,7 @@ func whereSnapshots(cmd *cobra.Command) string {
 }
 
 // ofPerson finds the key of a person, or has ssh-keygen make one, which asks for a passphrase.
-func (f joinFlags) ofPerson(ctx context.Context, j *member.Joining) error {
+func (f joinFlags) ofPerson(ctx context.Context, j *members.Joining) error {
 	path := f.signingKey
 	if path == "" {
 		path = j.Setup.SigningKey
@@ -179,8 +180,7 @@ func (f joinFlags) ofPerson(ctx context.Context, j *member.Joining) error {
 	}
 	if !proc.IsTerminal(os.Stdin) {
 		return task.Notef(task.ErrUsage, "cannot join as a person: expected --signing-key PATH, an ssh key of the "+
-			"type "+
-			"ed25519: \"ssh-keygen -t ed25519 -f PATH\" makes one")
+			"type ed25519: \"ssh-keygen -t ed25519 -f PATH\" makes one")
 	}
 	if err := os.MkdirAll(setup.Dir(j.Home), task.PrivateFolder); err != nil {
 		return fmt.Errorf("make the folder of the fleet: %w", err)
@@ -194,7 +194,7 @@ func (f joinFlags) ofPerson(ctx context.Context, j *member.Joining) error {
 }
 
 // ask asks the fleet to admit this machine.
-func ask(ctx context.Context, j *member.Joining, projects []remote.HostProject) (a registry.Admitted, err error) {
+func ask(ctx context.Context, j *members.Joining, projects []remote.HostProject) (a registry.Admitted, err error) {
 	order, err := j.Order(projects)
 	if err != nil {
 		return a, err
@@ -204,13 +204,9 @@ func ask(ctx context.Context, j *member.Joining, projects []remote.HostProject) 
 		return a, err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	ctx, cancel := context.WithTimeout(ctx, answerIn)
-	defer cancel()
-	c, err := core.Dial(ctx, way)
-	if err != nil {
-		return a, err
-	}
-	defer c.Close()
-	a, err = core.Join(ctx, c, order)
-	return a, late(err)
+	err = atServer(ctx, way, func(ctx context.Context, c client.Client) (err error) {
+		a, err = core.Join(ctx, c, order)
+		return late(err)
+	})
+	return a, err
 }

@@ -39,7 +39,8 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 	root.SetOut(out)
 	root.SetErr(errs)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return task.Notef(task.ErrUsage, "%v", err) })
-	root.AddCommand(serve(), hostCommand(), drain(), adopt(), invite(), join(), members(), remove(), doctorCommand(),
+	root.AddCommand(serve(), hostCommand(), drain(), adopt(), invite(), join(), listMembers(), remove(),
+		doctorCommand(),
 		version())
 	if forPeople(root, args) {
 		return askFleet(ctx, args, errs)

@@ -8,17 +8,19 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"go.temporal.io/sdk/client"
+
 	"github.com/spf13/cobra"
 
-	"orange/fleet/authority"
 	"orange/fleet/core"
+	"orange/fleet/members"
 	"orange/fleet/registry"
 	"orange/fleet/setup"
 	"orange/internal/rules/signed"
 	"orange/internal/rules/task"
 )
 
-func members() *cobra.Command {
+func listMembers() *cobra.Command {
 	return &cobra.Command{Use: "members", Short: "List people and hosts with their keys, and the open invitations",
 		Args: cobra.NoArgs,
 		Long: "List people and hosts with their keys, as the fleet's authority signed them, and the open invitations.",
@@ -37,28 +39,23 @@ func members() *cobra.Command {
 
 // known are the members: where the authority is, as it knows them itself; elsewhere as the registry says, with the
 // lists checked.
-func known(ctx context.Context, home string, s setup.Setup) (registry.State, error) {
-	a, err := authority.Open(home)
+func known(ctx context.Context, home string, s setup.Setup) (state registry.State, err error) {
+	a, err := members.Open(home)
 	if err == nil {
 		return a.State()
 	}
 	if !errors.Is(err, task.ErrNotFound) {
 		return registry.State{}, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, answerIn)
-	defer cancel()
-	c, err := core.Dial(ctx, s)
-	if err != nil {
-		return registry.State{}, err
-	}
-	defer c.Close()
-	trust, err := core.Trust(ctx, c, home, s)
-	if err != nil {
-		return registry.State{}, late(err)
-	}
-	state, err := core.Members(ctx, c)
-	state.Fleet, state.Trust = s.Namespace, trust
-	return state, late(err)
+	err = atServer(ctx, s, func(ctx context.Context, c client.Client) error {
+		trust, err := core.Trust(ctx, c, home, s)
+		if err == nil {
+			state, err = core.Members(ctx, c)
+		}
+		state.Fleet, state.Trust = s.Namespace, trust
+		return late(err)
+	})
+	return state, err
 }
 
 func list(out io.Writer, state registry.State, now time.Time) error {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"orange/fleet/authority"
+	"orange/fleet/members"
 	"orange/fleet/setup"
 	"orange/fleet/testkit"
 )
@@ -29,7 +29,7 @@ func office(t *testing.T) string {
 	if err := setup.Write(home, s); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := authority.Make(t.Context(), home, testkit.Fleet); err != nil {
+	if _, err := members.Make(t.Context(), home, testkit.Fleet); err != nil {
 		t.Fatal(err)
 	}
 	return home

@@ -13,9 +13,9 @@ import (
 	"github.com/spf13/cobra"
 	"go.temporal.io/sdk/client"
 
-	"orange/fleet/authority"
 	asking "orange/fleet/client"
 	"orange/fleet/core"
+	"orange/fleet/members"
 	"orange/fleet/metrics"
 	"orange/fleet/registry"
 	"orange/fleet/setup"
@@ -91,8 +91,7 @@ func (f serveFlags) setup(home string) (setup.Setup, error) {
 	switch {
 	case err == nil && (f.server != "" && f.server != s.Server || f.namespace != "" && f.namespace != s.Namespace):
 		return s, task.Notef(task.ErrUsage, "cannot take --server and --namespace: %q has the server %q and the "+
-			"namespace "+
-			"%q: change them there", setup.Path(home), s.Server, s.Namespace)
+			"namespace %q: change them there", setup.Path(home), s.Server, s.Namespace)
 	case err == nil || !said:
 		return s, err
 	case f.server == "" || f.namespace == "":
@@ -122,7 +121,7 @@ func (f serveFlags) begin(ctx context.Context, home string, s setup.Setup, out i
 	if err := core.Init(limited, options); err != nil {
 		return s, fmt.Errorf("make what the fleet needs at its server %q: %w; does the server run?", s.Server, err)
 	}
-	if _, err := authority.Open(home); !errors.Is(err, task.ErrNotFound) {
+	if _, err := members.Open(home); !errors.Is(err, task.ErrNotFound) {
 		return s, err
 	}
 	c, err := core.Dial(limited, s)
@@ -136,10 +135,9 @@ func (f serveFlags) begin(ctx context.Context, home string, s setup.Setup, out i
 	}
 	if there {
 		return s, task.Notef(task.ErrUsage, "cannot make an authority of the fleet %q here: the fleet has one, on "+
-			"another "+
-			"machine: run \"orange-fleet serve\" without --init here", s.Namespace)
+			"another machine: run \"orange-fleet serve\" without --init here", s.Namespace)
 	}
-	_, err = authority.Make(ctx, home, s.Namespace)
+	_, err = members.Make(ctx, home, s.Namespace)
 	return s, err
 }
 
@@ -148,11 +146,11 @@ func (f serveFlags) certificates(ctx context.Context, home string, s setup.Setup
 	names := strings.Split(f.encrypt, ",")
 	for _, name := range names {
 		if err := (remote.Host{Name: "server", SSH: name}).Check(); err != nil || strings.ContainsAny(name, "@/") {
-			return s, task.Notef(task.ErrUsage, "cannot make a certificate for %q: expected names or addresses of the "+
-				"server, with commas between them", name)
+			return s, task.Notef(task.ErrUsage, "cannot make a certificate for %q: expected names or addresses of "+
+				"the server, with commas between them", name)
 		}
 	}
-	a, err := authority.Make(ctx, home, s.Namespace)
+	a, err := members.Make(ctx, home, s.Namespace)
 	if err != nil {
 		return s, err
 	}
@@ -166,7 +164,7 @@ func (f serveFlags) certificates(ctx context.Context, home string, s setup.Setup
 			return s, err
 		}
 	}
-	dir := authority.Dir(home)
+	dir := members.AuthorityDir(home)
 	fmt.Fprintf(out, serverTLS, filepath.Join(dir, "server.pem"), filepath.Join(dir, "server.key"),
 		filepath.Join(dir, "ca.pem"), names[0])
 	return s, nil
@@ -210,8 +208,8 @@ func (f serveFlags) work(ctx context.Context, home string, s setup.Setup, out io
 	}
 	w := core.Worker(c, requests)
 	if err := w.Start(); err != nil {
-		return fmt.Errorf("work for the server at %s: %w; \"orange-fleet serve --init\" makes the "+
-			"namespace", s.Server, err)
+		return fmt.Errorf("work for the server at %s: %w; \"orange-fleet serve --init\" makes the namespace",
+			s.Server, err)
 	}
 	defer w.Stop()
 	stop, err := admitting(ctx, home, s, c)
@@ -258,7 +256,7 @@ func (f serveFlags) show(ctx context.Context, home string, s setup.Setup, reques
 
 // admitting brings the lists of the authority to the server and admits those who were invited, where its key is.
 func admitting(ctx context.Context, home string, s setup.Setup, c client.Client) (stop func(), err error) {
-	a, err := authority.Open(home)
+	a, err := members.Open(home)
 	if errors.Is(err, task.ErrNotFound) {
 		return func() {}, nil
 	}
@@ -268,7 +266,7 @@ func admitting(ctx context.Context, home string, s setup.Setup, c client.Client)
 	state, err := a.State()
 	if err == nil && state.Fleet != s.Namespace {
 		err = task.Notef(task.ErrUsage, "cannot serve the fleet %q: the authority in %q is that of %q", s.Namespace,
-			authority.Dir(home), state.Fleet)
+			members.AuthorityDir(home), state.Fleet)
 	}
 	if err != nil {
 		return nil, err

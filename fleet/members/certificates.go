@@ -1,4 +1,4 @@
-package authority
+package members
 
 import (
 	"crypto"
@@ -42,10 +42,10 @@ type ca struct {
 	pem  []byte
 }
 
-func caPath(home string) string { return filepath.Join(Dir(home), "ca.pem") }
+func caPath(home string) string { return filepath.Join(AuthorityDir(home), "ca.pem") }
 
-// HasCertificates reports whether this machine can sign certificates for the fleet.
-func (a Authority) HasCertificates() (bool, error) {
+// hasCertificates reports whether this machine can sign certificates for the fleet.
+func (a Authority) hasCertificates() (bool, error) {
 	_, err := os.Stat(caPath(a.home))
 	if errors.Is(err, os.ErrNotExist) {
 		return false, nil
@@ -57,7 +57,7 @@ func (a Authority) HasCertificates() (bool, error) {
 // and one of this machine. What is there stays; a
 // certificate is made again where it is for other names, of another authority, or ends soon.
 func (a Authority) MakeCertificates(fleet string, names []string, now time.Time) (setup.Files, error) {
-	there, err := a.HasCertificates()
+	there, err := a.hasCertificates()
 	if err != nil {
 		return setup.Files{}, fmt.Errorf("look for the certificates of the fleet: %w", err)
 	}
@@ -70,10 +70,10 @@ func (a Authority) MakeCertificates(fleet string, names []string, now time.Time)
 	if err != nil {
 		return setup.Files{}, err
 	}
-	if err := c.forServer(Dir(a.home), names, now); err != nil {
+	if err := c.forServer(AuthorityDir(a.home), names, now); err != nil {
 		return setup.Files{}, err
 	}
-	files := TLSFiles(a.home)
+	files := tlsFiles(a.home)
 	if err := os.MkdirAll(filepath.Dir(files.CA), task.PrivateFolder); err != nil {
 		return files, fmt.Errorf("make the certificate of this machine: %w", err)
 	}
@@ -90,8 +90,8 @@ func (a Authority) MakeCertificates(fleet string, names []string, now time.Time)
 	return files, own.write(files.Certificate, files.Key)
 }
 
-// TLSFiles are the files of this machine's certificate below a home.
-func TLSFiles(home string) setup.Files {
+// tlsFiles are the files of this machine's certificate below a home.
+func tlsFiles(home string) setup.Files {
 	dir := filepath.Join(setup.Dir(home), "tls")
 	return setup.Files{CA: filepath.Join(dir, "ca.pem"), Certificate: filepath.Join(dir, "this.pem"),
 		Key: filepath.Join(dir, "this.key")}
@@ -123,7 +123,7 @@ func (a Authority) makeCA(fleet string, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	return made.write(caPath(a.home), filepath.Join(Dir(a.home), "ca.key"))
+	return made.write(caPath(a.home), filepath.Join(AuthorityDir(a.home), "ca.key"))
 }
 
 func (a Authority) readCA() (ca, error) {
@@ -132,7 +132,7 @@ func (a Authority) readCA() (ca, error) {
 	if c.pem, err = os.ReadFile(caPath(a.home)); err != nil {
 		return c, fmt.Errorf("read the certificate of the fleet's authority: %w", err)
 	}
-	text, err := os.ReadFile(filepath.Join(Dir(a.home), "ca.key"))
+	text, err := os.ReadFile(filepath.Join(AuthorityDir(a.home), "ca.key"))
 	if err != nil {
 		return c, fmt.Errorf("read the key of certificates: %w", err)
 	}
@@ -141,7 +141,7 @@ func (a Authority) readCA() (ca, error) {
 	}
 	block, _ := pem.Decode(text)
 	if block == nil {
-		return c, fmt.Errorf("read the key of certificates: found no PEM in %q", Dir(a.home))
+		return c, fmt.Errorf("read the key of certificates: found no PEM in %q", AuthorityDir(a.home))
 	}
 	key, err := x509.ParsePKCS8PrivateKey(block.Bytes)
 	if err != nil {
@@ -253,8 +253,8 @@ func (c ca) forServer(dir string, names []string, now time.Time) error {
 func (c ca) member(j registry.Join, now time.Time) (string, error) {
 	block, _ := pem.Decode([]byte(j.Request))
 	if block == nil {
-		return "", task.Notef(registry.ErrRefused, "cannot join as %q: the connection to the server is encrypted, and "+
-			"there is no request for a certificate", j.Name)
+		return "", task.Notef(registry.ErrRefused, "cannot join as %q: the connection to the server is encrypted, "+
+			"and there is no request for a certificate", j.Name)
 	}
 	asked, err := x509.ParseCertificateRequest(block.Bytes)
 	if err == nil {

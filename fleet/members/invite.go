@@ -1,4 +1,4 @@
-package authority
+package members
 
 import (
 	"context"
@@ -34,7 +34,7 @@ func (a Authority) Invite(ctx context.Context, s setup.Setup, i registry.Invite,
 	if err != nil {
 		return ticket, order, fmt.Errorf("sign the invitation: %w", err)
 	}
-	return ticket, order, a.Change(ctx, func(state registry.State) (registry.State, error) {
+	return ticket, order, a.change(ctx, func(state registry.State) (registry.State, error) {
 		return state.Invited(order, now)
 	})
 }
@@ -50,7 +50,7 @@ func (a Authority) encrypt(t *registry.Ticket, s setup.Setup, now time.Time) err
 		return fmt.Errorf("read the certificate of the fleet's authority: %w", err)
 	}
 	t.CA = string(text)
-	if has, err := a.HasCertificates(); err != nil || !has {
+	if has, err := a.hasCertificates(); err != nil || !has {
 		return err
 	}
 	c, err := a.readCA()
@@ -65,7 +65,7 @@ func (a Authority) encrypt(t *registry.Ticket, s setup.Setup, now time.Time) err
 // Admit answers a join: it judges by what this machine itself knows of the invitation.
 func (a Authority) Admit(ctx context.Context, o registry.Order, now time.Time) (registry.Admitted, error) {
 	var admitted registry.Admitted
-	err := a.Change(ctx, func(s registry.State) (registry.State, error) {
+	err := a.change(ctx, func(s registry.State) (registry.State, error) {
 		if again, was := s.Answered(o); was {
 			admitted = again
 			return s, nil
@@ -74,7 +74,7 @@ func (a Authority) Admit(ctx context.Context, o registry.Order, now time.Time) (
 		if err != nil {
 			return s, err
 		}
-		has, err := a.HasCertificates()
+		has, err := a.hasCertificates()
 		if err != nil {
 			return s, fmt.Errorf("look for the certificates of the fleet: %w", err)
 		}
@@ -97,7 +97,7 @@ func (a Authority) Admit(ctx context.Context, o registry.Order, now time.Time) (
 // Remove takes a member off the lists; a member that is retired stays in them, with keys that end now.
 func (a Authority) Remove(ctx context.Context, name string, retire bool, now time.Time) (registry.State, error) {
 	var after registry.State
-	err := a.Change(ctx, func(s registry.State) (registry.State, error) {
+	err := a.change(ctx, func(s registry.State) (registry.State, error) {
 		next, err := s.Removed(name, a.Key)
 		if retire {
 			next, err = s.Retired(name, a.Key, now)

@@ -1,11 +1,11 @@
-// Package authority is the machine that has the key of a fleet's authority: it alone can sign who belongs to the
-// fleet.
+// Package members makes people and hosts members of a fleet: at the machine that has the key of the fleet's authority,
+// which alone can sign who belongs to it, and at the machine that joins with the line of an invitation.
 //
-// It owns the files of the authority, which are below the folder of the fleet in the home: its key, the lists and
-// invitations that it judges by, and a small authority for certificates. It trusts no one's word for those, the
-// server's least: who can write to the server could add a signer else. What an invitation may do is of package
-// registry.
-package authority
+// It owns what is made and written there: the authority's files below the folder of the fleet in the home, with its
+// key, the lists and invitations that it judges by, and a small authority for certificates; and at a member its keys,
+// which never travel, its certificate, and fleet.yml. Neither trusts the server's word: who can write to the server
+// could add a signer else. What an invitation may do is of package registry.
+package members
 
 import (
 	"context"
@@ -34,12 +34,12 @@ type Authority struct {
 	Key  ssh.Signer
 }
 
-// Dir is the folder of the authority below a home.
-func Dir(home string) string { return filepath.Join(setup.Dir(home), "authority") }
+// AuthorityDir is the folder of the authority below a home.
+func AuthorityDir(home string) string { return filepath.Join(setup.Dir(home), "authority") }
 
-func (a Authority) membersPath() string { return filepath.Join(Dir(a.home), "members.json") }
+func (a Authority) membersPath() string { return filepath.Join(AuthorityDir(a.home), "members.json") }
 
-func keyPath(home string) string { return filepath.Join(Dir(home), "authority.key") }
+func keyPath(home string) string { return filepath.Join(AuthorityDir(home), "authority.key") }
 
 // Open is the authority of a home; task.ErrNotFound where its key is on another machine.
 func Open(home string) (Authority, error) {
@@ -65,7 +65,7 @@ func Make(ctx context.Context, home, fleet string) (Authority, error) {
 		return Authority{}, err
 	}
 	defer release()
-	if err := os.MkdirAll(Dir(home), task.PrivateFolder); err != nil {
+	if err := os.MkdirAll(AuthorityDir(home), task.PrivateFolder); err != nil {
 		return Authority{}, fmt.Errorf("make the authority of the fleet: %w", err)
 	}
 	a, err := Open(home)
@@ -156,8 +156,8 @@ func (a Authority) State() (registry.State, error) {
 	return registry.Read(s, sign.KeyOf(a.Key.PublicKey()).Words())
 }
 
-// Change changes the members or the invitations, one process after the other.
-func (a Authority) Change(ctx context.Context, change func(registry.State) (registry.State, error)) error {
+// change changes the members or the invitations, one process after the other.
+func (a Authority) change(ctx context.Context, change func(registry.State) (registry.State, error)) error {
 	release, err := lock(ctx, a.home)
 	if err != nil {
 		return err

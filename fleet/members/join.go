@@ -1,9 +1,4 @@
-// Package member is a machine that joins a fleet by the line of an invitation.
-//
-// It owns what is made and written on that machine: its keys, which never travel, its certificate, the lists of keys,
-// and fleet.yml. It trusts what the line says, and nothing of the server that the authority in the line has not
-// signed.
-package member
+package members
 
 import (
 	"context"
@@ -21,7 +16,6 @@ import (
 
 	"golang.org/x/crypto/ssh"
 
-	"orange/fleet/authority"
 	"orange/fleet/registry"
 	"orange/fleet/setup"
 	"orange/fleet/sign"
@@ -53,8 +47,7 @@ func Begin(home, line string) (*Joining, error) {
 	j := &Joining{Home: home, Ticket: ticket, Setup: setup.Usual()}
 	if j.authority, err = signed.ReadKey(ticket.Authority); err != nil {
 		return nil, task.Notef(task.ErrUsage, "cannot join: the line of the invitation is damaged: it has no key of "+
-			"the "+
-			"fleet's authority: copy it whole")
+			"the fleet's authority: copy it whole")
 	}
 	if err := j.earlier(); err != nil {
 		return nil, err
@@ -73,8 +66,7 @@ func (j *Joining) earlier() error {
 	text, err := os.ReadFile(setup.AuthorityPath(j.Home))
 	if err == nil && strings.TrimSpace(string(text)) != j.Ticket.Authority {
 		return task.Notef(task.ErrUsage, "cannot join the fleet %q: this home belongs to a fleet with another "+
-			"authority, "+
-			"whose key is in %q: use another ORANGE_HOME", j.Ticket.Fleet, setup.AuthorityPath(j.Home))
+			"authority, whose key is in %q: use another ORANGE_HOME", j.Ticket.Fleet, setup.AuthorityPath(j.Home))
 	}
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("read the key of the fleet's authority: %w", err)
@@ -102,7 +94,7 @@ func (j *Joining) HostKey() error {
 		if err := os.MkdirAll(setup.Dir(j.Home), task.PrivateFolder); err != nil {
 			return fmt.Errorf("make the key of this host: %w", err)
 		}
-		if err := authority.MakeKey(path, "host "+j.Ticket.Name); err != nil {
+		if err := MakeKey(path, "host "+j.Ticket.Name); err != nil {
 			return err
 		}
 	}
@@ -189,9 +181,8 @@ func (j *Joining) Way() (s setup.Setup, done func() error, err error) {
 	if j.Ticket.Cert == "" {
 		if s.TLS == (setup.Files{}) {
 			return s, done, task.Notef(task.ErrUsage, "cannot join the fleet %q: its certificates are not made by "+
-				"its own "+
-				"authority: write \"server\", \"namespace\" and \"tls\" with a certificate of this machine into %q "+
-				"first",
+				"its own authority: write \"server\", \"namespace\" and \"tls\" with a certificate of this machine "+
+				"into %q first",
 				j.Ticket.Fleet, setup.Path(j.Home))
 		}
 		return s, done, nil
@@ -257,7 +248,7 @@ func (j *Joining) admitted(a registry.Admitted) error {
 }
 
 func (j *Joining) keepCertificate(text string) error {
-	files := authority.TLSFiles(j.Home)
+	files := tlsFiles(j.Home)
 	if err := os.MkdirAll(filepath.Dir(files.CA), task.PrivateFolder); err != nil {
 		return fmt.Errorf("keep the certificate of this machine: %w", err)
 	}
@@ -281,8 +272,8 @@ func Warnings(s setup.Setup) []string {
 	var all []string
 	if s.Name != "" && s.Person != "" {
 		all = append(all, fmt.Sprintf("the person %q and the host %q share an account: an agent here can use the "+
-			"person's key unless it needs a finger (ed25519-sk), a passphrase, or a confirmation (ssh-add "+
-			"-c)", s.Person,
+			"person's key unless it needs a finger (ed25519-sk), a passphrase, or a confirmation (ssh-add -c)",
+			s.Person,
 			s.Name))
 	}
 	if s.SigningKey == "" || strings.HasSuffix(s.SigningKey, ".pub") {

@@ -1,4 +1,4 @@
-package member_test
+package members_test
 
 import (
 	"crypto/tls"
@@ -15,8 +15,7 @@ import (
 
 	"golang.org/x/crypto/ssh"
 
-	"orange/fleet/authority"
-	"orange/fleet/member"
+	"orange/fleet/members"
 	"orange/fleet/registry"
 	"orange/fleet/setup"
 	"orange/fleet/sign"
@@ -26,13 +25,13 @@ import (
 )
 
 // fleet is the machine that has the authority, with certificates for the server "localhost" where they are wanted.
-func fleet(t *testing.T, encrypted bool) (authority.Authority, setup.Setup, string) {
+func fleet(t *testing.T, encrypted bool) (members.Authority, setup.Setup, string) {
 	t.Helper()
 	home := t.TempDir()
-	var a authority.Authority
+	var a members.Authority
 	for range 2 { // a second time changes nothing
 		var err error
-		if a, err = authority.Make(t.Context(), home, testkit.Fleet); err != nil {
+		if a, err = members.Make(t.Context(), home, testkit.Fleet); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -50,7 +49,7 @@ func fleet(t *testing.T, encrypted bool) (authority.Authority, setup.Setup, stri
 	return a, s, home
 }
 
-func invited(t *testing.T, a authority.Authority, s setup.Setup, of, name string) string {
+func invited(t *testing.T, a members.Authority, s setup.Setup, of, name string) string {
 	t.Helper()
 	ticket, _, err := a.Invite(t.Context(), s, registry.Invite{Of: of, Name: name}, time.Now())
 	if err != nil {
@@ -63,9 +62,9 @@ func invited(t *testing.T, a authority.Authority, s setup.Setup, of, name string
 	return line
 }
 
-func begun(t *testing.T, home, line string) *member.Joining {
+func begun(t *testing.T, home, line string) *members.Joining {
 	t.Helper()
-	j, err := member.Begin(home, line)
+	j, err := members.Begin(home, line)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +72,7 @@ func begun(t *testing.T, home, line string) *member.Joining {
 }
 
 // joined is a host that has joined.
-func joined(t *testing.T, a authority.Authority, s setup.Setup, home, name string) registry.Order {
+func joined(t *testing.T, a members.Authority, s setup.Setup, home, name string) registry.Order {
 	t.Helper()
 	j := begun(t, home, invited(t, a, s, signed.OfHosts, name))
 	j.Setup.Snapshots = "origin"
@@ -135,12 +134,12 @@ func TestAHostThatJoinedHasAllThatItNeeds(t *testing.T) {
 // server takes one encrypted connection of a client that has a certificate of the fleet.
 func server(t *testing.T, home string) string {
 	t.Helper()
-	own, err := tls.LoadX509KeyPair(filepath.Join(authority.Dir(home), "server.pem"),
-		filepath.Join(authority.Dir(home), "server.key"))
+	own, err := tls.LoadX509KeyPair(filepath.Join(members.AuthorityDir(home), "server.pem"),
+		filepath.Join(members.AuthorityDir(home), "server.key"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	ca, err := os.ReadFile(filepath.Join(authority.Dir(home), "ca.pem"))
+	ca, err := os.ReadFile(filepath.Join(members.AuthorityDir(home), "ca.pem"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -282,7 +281,7 @@ func TestBeginRefusesAHomeOfAnotherFleet(t *testing.T) {
 	joined(t, a, s, home, "h1")
 	other, setupOther, _ := fleet(t, false)
 	line := invited(t, other, setupOther, signed.OfPeople, "ada")
-	if _, err := member.Begin(home, line); !errors.Is(err, task.ErrUsage) ||
+	if _, err := members.Begin(home, line); !errors.Is(err, task.ErrUsage) ||
 		!strings.Contains(err.Error(), "another authority") {
 		t.Error(err)
 	}
@@ -293,7 +292,7 @@ func TestBeginRefusesAHomeOfAnotherFleet(t *testing.T) {
 	if err := os.WriteFile(setup.Path(overSSH), []byte("name: x\nhosts: []\n"), task.PrivateFile); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := member.Begin(overSSH, invited(t, a, s, signed.OfPeople, "ada")); err == nil ||
+	if _, err := members.Begin(overSSH, invited(t, a, s, signed.OfPeople, "ada")); err == nil ||
 		!strings.Contains(err.Error(), "move it away") {
 		t.Error(err)
 	}
@@ -331,7 +330,7 @@ func TestFinishTrustsOnlyWhatTheAuthorityOfTheInvitationSigned(t *testing.T) {
 func keyOf(t *testing.T, passphrase string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "key")
-	if err := authority.MakeKey(path, "ada"); err != nil {
+	if err := members.MakeKey(path, "ada"); err != nil {
 		t.Fatal(err)
 	}
 	if passphrase == "" {
@@ -364,7 +363,7 @@ func TestAMachineOfAPersonAndAHostWarnsOfKeysThatAgentsReach(t *testing.T) {
 	if err := j.PersonKey(keyOf(t, "")); err != nil {
 		t.Fatal(err)
 	}
-	if all := strings.Join(member.Warnings(j.Setup), "\n"); !strings.Contains(all, "share an account") ||
+	if all := strings.Join(members.Warnings(j.Setup), "\n"); !strings.Contains(all, "share an account") ||
 		!strings.Contains(all, "no passphrase") {
 		t.Errorf("%q", all)
 	}
@@ -380,7 +379,7 @@ func TestAMachineOfAPersonAndAHostWarnsOfKeysThatAgentsReach(t *testing.T) {
 		t.Errorf("%+v, %v, %v", got, err, read)
 	}
 	safe := setup.Setup{Person: "ada", SigningKey: keyOf(t, "a passphrase")}
-	if all := member.Warnings(safe); len(all) > 0 {
+	if all := members.Warnings(safe); len(all) > 0 {
 		t.Errorf("a person's own machine, with a passphrase: %q", all)
 	}
 	if err := j.PersonKey(filepath.Join(home, "none")); !errors.Is(err, task.ErrUsage) {
@@ -395,7 +394,7 @@ func TestAnotherAuthorityForCertificatesMakesAllOfThemAgain(t *testing.T) {
 	old := t.TempDir()
 	joined(t, a, s, old, "h1")
 	for _, name := range []string{"ca.pem", "ca.key"} {
-		if err := os.Remove(filepath.Join(authority.Dir(at), name)); err != nil {
+		if err := os.Remove(filepath.Join(members.AuthorityDir(at), name)); err != nil {
 			t.Fatal(err)
 		}
 	}
