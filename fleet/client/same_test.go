@@ -62,9 +62,7 @@ func orangeFleet(file string, args []string) int {
 	program := host.Orange{Path: s.Orange, Home: s.Home}
 	store := &host.Store{Dir: filepath.Join(s.Home, "fleet"), Clock: clock, Now: time.Now}
 	h := &host.Host{Fleet: testkit.Fleet, Name: "big", Snapshots: "origin", Key: key, People: people(s.Trust),
-		Program: program, Machine: program, Places: &host.Places{Machine: program, Closed: store.Draining},
-		Store: store, Now: func(context.Context) time.Time { return time.Now() },
-		Local: program.Local}
+		Program: program, Store: store, Now: func(context.Context) time.Time { return time.Now() }}
 	w := wired{s.Dir, h, s.Trust, wire.Here{Host: "big", Projects: []string{"coffee"}, Harness: []string{"idle"},
 		Free: 2, Labels: []string{"gpu"}}}
 	usual := setup.Usual()

@@ -21,7 +21,7 @@ func (h *Host) Accept(ctx context.Context, m wire.Message[wire.Offer]) (wire.Mes
 	unfit, err := h.unfit(ctx, o)
 	if err == nil && unfit == "" {
 		var kept bool
-		if kept, err = h.Places.Promise(ctx, o.Project, o.Task); err == nil && !kept {
+		if kept, err = h.promise(ctx, o.Project, o.Task); err == nil && !kept {
 			unfit = fmt.Sprintf("it has no free place for %q", o.Project)
 		}
 	}
@@ -39,7 +39,7 @@ func (h *Host) unfit(ctx context.Context, o wire.Offer) (string, error) {
 	if closed, err := h.Store.Draining(); err != nil || closed {
 		return "it is drained", err
 	}
-	free, err := h.Machine.Space()
+	free, err := h.Program.Space()
 	if err != nil {
 		return "", err
 	}
@@ -54,7 +54,7 @@ func (h *Host) unfit(ctx context.Context, o wire.Offer) (string, error) {
 		return fmt.Sprintf("it has no project %q", o.Project), nil
 	}
 	if len(o.Harness) > 0 {
-		has, err := h.Machine.Harnesses(ctx)
+		has, err := h.Program.Harnesses(ctx)
 		if err != nil {
 			return "", err
 		}
@@ -69,7 +69,7 @@ func (h *Host) unfit(ctx context.Context, o wire.Offer) (string, error) {
 
 // projects are those that the host takes tasks of: the registered ones, or those of them that its setup names.
 func (h *Host) projects(ctx context.Context) ([]string, error) {
-	all, err := h.Machine.Projects(ctx)
+	all, err := h.Program.Projects(ctx)
 	if err != nil || len(h.Only) == 0 {
 		return all, err
 	}
@@ -83,7 +83,7 @@ func (h *Host) otherRules(ctx context.Context, workflow string) (string, error) 
 	if !given {
 		return "", nil
 	}
-	own, err := h.Machine.Workflow(ctx, name)
+	own, err := h.Program.Workflow(ctx, name)
 	switch {
 	case errors.Is(err, task.ErrNotFound):
 		return fmt.Sprintf("it has no workflow %q", name), nil

@@ -62,11 +62,11 @@ func TestAccept_promisesEachPlaceOnce(t *testing.T) {
 	if offer("c") == "" {
 		t.Error("a third task got one of two places")
 	}
-	free, err := r.Places.Free(t.Context())
+	free, err := r.FreePlaces(t.Context())
 	if err != nil || free["web"] != 0 {
 		t.Errorf("free: %v, %v", free, err)
 	}
-	r.Places.Kept("a") // it has its workspace by now
+	r.EndPromise("a") // it has its workspace by now
 	r.machine.free["web"] = 1
 	if offer("c") == "" {
 		t.Error("the place of b was given away")

@@ -66,23 +66,11 @@ type watched struct {
 // longestCall is how long the server may take for an answer.
 const longestCall = 10 * time.Second
 
-func (w watched) note(err error) error {
-	switch {
-	case err == nil, errors.Is(err, ErrOver), errors.Is(err, ErrUnknown):
-		w.d.found()
-	default:
-		w.d.lost(err)
-	}
-	return err
-}
-
-func (w watched) Here(ctx context.Context, h wire.Here) (wire.Lease, error) {
-	within, off := context.WithTimeout(ctx, longestCall)
-	defer off()
-	lease, err := w.Link.Here(within, h)
-	if ctx.Err() == nil {
-		_ = w.note(err)
-	}
+func (w watched) Here(ctx context.Context, h wire.Here) (lease wire.Lease, err error) {
+	err = w.call(ctx, func(ctx context.Context) (err error) {
+		lease, err = w.Link.Here(ctx, h)
+		return err
+	})
 	return lease, err
 }
 
@@ -108,8 +96,12 @@ func (w watched) call(ctx context.Context, do func(context.Context) error) error
 	within, off := context.WithTimeout(ctx, longestCall)
 	defer off()
 	err := do(within)
-	if ctx.Err() != nil {
-		return err
+	switch {
+	case ctx.Err() != nil:
+	case err == nil, errors.Is(err, ErrOver), errors.Is(err, ErrUnknown):
+		w.d.found()
+	default:
+		w.d.lost(err)
 	}
-	return w.note(err)
+	return err
 }

@@ -169,13 +169,13 @@ func (d *Daemon) said(ctx context.Context) (wire.Here, error) {
 	if here.Projects, err = h.projects(ctx); err != nil {
 		return here, err
 	}
-	if here.Harness, err = h.Machine.Harnesses(ctx); err != nil {
+	if here.Harness, err = h.Program.Harnesses(ctx); err != nil {
 		return here, err
 	}
 	if here.Draining, err = h.Store.Draining(); err != nil {
 		return here, err
 	}
-	free, err := h.Places.Free(ctx)
+	free, err := h.FreePlaces(ctx)
 	for _, project := range here.Projects {
 		here.Free += max(0, free[project])
 	}

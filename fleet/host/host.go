@@ -34,16 +34,12 @@ type Host struct {
 	Key       ssh.Signer
 	People    func() (signed.List, error)
 	Program   Program
-	Machine   Machine
-	Places    *Places
 	Store     *Store
 	Now       func(ctx context.Context) time.Time // by the clock of the fleet's server, where a call came from it
-	// Local is a task that is here, as the record has it.
-	Local func(ctx context.Context, id string) (Local, error)
-
 	// Say has lines for the person who looks after the host; nil for no one.
 	Say func(line string)
 
+	places   places
 	learner  learner
 	news     news
 	unpushed sync.Map // why a task that was taken away stays, by its id
@@ -98,7 +94,7 @@ func (h *Host) Take(ctx context.Context, m wire.Message[wire.Take]) (wire.Messag
 	if err != nil {
 		return none, err
 	}
-	defer h.Places.Kept(take.Task)
+	defer h.EndPromise(take.Task)
 	said, err := h.Program.Do(ctx, taking)
 	if err != nil {
 		return none, err
@@ -347,7 +343,7 @@ func (h *Host) deletedBefore(_ context.Context, r wire.Request, said remote.Repl
 	if r.Method != wire.MethodDelete || said.Exit != notFound {
 		return said, nil
 	}
-	held, err := h.Machine.Holds(r.Task)
+	held, err := h.Program.Holds(r.Task)
 	if err != nil || held {
 		return said, err
 	}

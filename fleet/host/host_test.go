@@ -142,21 +142,28 @@ func newRig(t *testing.T) *rig {
 	authority := sign.KeyOf(testkit.Key(t, testkit.Authority).PublicKey())
 	r.machine = &machine{projects: []string{"web"}, harnesses: []string{"pi"}, free: map[string]int{"web": 2},
 		workflows: map[string]string{"default": "12"}, space: 1 << 40, held: map[string]bool{id: true}}
-	r.Host = &host.Host{Fleet: testkit.Fleet, Name: "h1", Machine: r.machine,
-		Snapshots: "vault", Key: testkit.Key(t, "h1"), Program: r.program,
+	r.Host = &host.Host{Fleet: testkit.Fleet, Name: "h1",
+		Snapshots: "vault", Key: testkit.Key(t, "h1"), Program: home{r.program, r.machine, r},
 		Now: func(context.Context) time.Time { return now },
 		People: func() (signed.List, error) {
 			return testkit.List(t, signed.OfPeople, 1, "ada").Open(authority, testkit.Fleet, signed.OfPeople)
 		},
-		Local: func(_ context.Context, id string) (host.Local, error) {
-			return host.Local{Birth: wire.Birth{Project: "web", On: "any", Summary: "one", Workflow: "own@12"},
-				Epoch: r.epoch, Over: r.over}, r.unread
-		},
 		Store: &host.Store{Dir: filepath.Join(t.TempDir(), "fleet"), Now: func() time.Time { return now },
 			Clock: func() (string, time.Duration, error) { return r.boot, r.up, nil }},
 	}
-	r.Places = &host.Places{Machine: r.machine, Closed: r.Store.Draining}
 	return r
+}
+
+// home is the whole of the fake orange.
+type home struct {
+	*program
+	*machine
+	rig *rig
+}
+
+func (h home) Local(context.Context, string) (host.Local, error) {
+	return host.Local{Birth: wire.Birth{Project: "web", On: "any", Summary: "one", Workflow: "own@12"},
+		Epoch: h.rig.epoch, Over: h.rig.over}, h.rig.unread
 }
 
 // Here, Beat and Report are the server.

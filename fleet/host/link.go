@@ -13,14 +13,15 @@ import (
 	"go.temporal.io/sdk/worker"
 
 	"orange/fleet/core"
+	"orange/fleet/setup"
 	"orange/fleet/wire"
 )
 
 // Temporal is a connection to the server of a fleet.
 type Temporal struct {
 	Client client.Client
-	// Trust learns the lists of keys that the fleet has now.
-	Trust func(ctx context.Context, c client.Client) error
+	Home   string // $ORANGE_HOME
+	Setup  setup.Setup
 }
 
 const (
@@ -31,8 +32,18 @@ const (
 // Close ends the connection.
 func (l Temporal) Close() { l.Client.Close() }
 
-// Learn brings the lists of people and hosts up to date.
-func (l Temporal) Learn(ctx context.Context) error { return l.Trust(ctx, l.Client) }
+// Learn brings the lists of people and hosts up to date, and tells orange of the hosts whose snapshots count.
+func (l Temporal) Learn(ctx context.Context) error {
+	trust, err := core.Trust(ctx, l.Client, l.Home, l.Setup)
+	if err != nil {
+		return err
+	}
+	lists, err := trust.Lists(l.Setup.Namespace)
+	if err != nil {
+		return err
+	}
+	return setup.WriteSigners(l.Home, lists.Hosts)
+}
 
 // Here says that the host is there, and gets a lease.
 func (l Temporal) Here(ctx context.Context, h wire.Here) (wire.Lease, error) {
@@ -131,7 +142,7 @@ func (l Temporal) Place(ctx context.Context, h *Host, project, label string) err
 		LocalActivitySlotSupplier:   fixed(1),
 		NexusSlotSupplier:           fixed(1),
 		SessionActivitySlotSupplier: fixed(1),
-		ActivitySlotSupplier:        &slots{places: h.Places, project: project},
+		ActivitySlotSupplier:        &slots{host: h, project: project},
 	})
 	if err != nil {
 		return fmt.Errorf("wait for tasks of %q: %w", project, err)
@@ -179,13 +190,13 @@ func run(ctx context.Context, failed <-chan error, workers ...worker.Worker) err
 
 // slots are the places of a project as the library asks for them: it looks for a task only while there is one.
 type slots struct {
-	places  *Places
+	host    *Host
 	project string
 }
 
 // ReserveSlot waits for a place.
 func (s *slots) ReserveSlot(ctx context.Context, _ worker.SlotReservationInfo) (*worker.SlotPermit, error) {
-	if err := s.places.Await(ctx, s.project); err != nil {
+	if err := s.host.awaitPlace(ctx, s.project); err != nil {
 		return nil, err
 	}
 	return &worker.SlotPermit{}, nil

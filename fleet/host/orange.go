@@ -16,21 +16,6 @@ import (
 	"orange/internal/run/proc"
 )
 
-// Machine is what the machine of a host has for tasks.
-type Machine interface {
-	Projects(ctx context.Context) ([]string, error)
-	// Harnesses are those whose programs are installed.
-	Harnesses(ctx context.Context) ([]string, error)
-	// Free counts the workspaces that no task has, by project.
-	Free(ctx context.Context) (map[string]int, error)
-	// Workflow is the digest of the text of a workflow; the error is a task.ErrNotFound where there is none.
-	Workflow(ctx context.Context, name string) (digest string, err error)
-	// Space is how many bytes may still be written below the home.
-	Space() (uint64, error)
-	// Holds reports whether a task is held for the fleet here. It stays so when the task leaves, until it is deleted.
-	Holds(id string) (bool, error)
-}
-
 // read runs a command of orange that prints JSON, and reads what it printed.
 func (o Orange) read(ctx context.Context, into any, group, command string, words ...string) error {
 	words = append([]string{group, command, "--json"}, words...)
@@ -59,21 +44,23 @@ func (o Orange) env() []string { return []string{"ORANGE_HOME=" + o.Home} }
 // seatless are the variables that orange does not get: the keys of a person are not for what agents start.
 func seatless() []string { return []string{"SSH_AUTH_SOCK"} }
 
-// Projects are the registered projects.
-func (o Orange) Projects(ctx context.Context) ([]string, error) {
+// Repositories are the registered projects with the places of their repositories.
+func (o Orange) Repositories(ctx context.Context) ([]task.Project, error) {
 	var said struct {
-		Projects []struct {
-			Name string `json:"name"`
-		} `json:"projects"`
+		Projects []task.Project `json:"projects"`
 	}
-	if err := o.read(ctx, &said, "project", "list"); err != nil {
-		return nil, err
-	}
+	err := o.read(ctx, &said, "project", "list")
+	return said.Projects, err
+}
+
+// Projects are the names of the registered projects.
+func (o Orange) Projects(ctx context.Context) ([]string, error) {
+	all, err := o.Repositories(ctx)
 	var names []string
-	for _, p := range said.Projects {
+	for _, p := range all {
 		names = append(names, p.Name)
 	}
-	return names, nil
+	return names, err
 }
 
 // Harnesses are those whose programs are installed.

@@ -11,12 +11,8 @@ const (
 	placeLook  = 3 * time.Second // how often a host without a free place looks whether there is one
 )
 
-// Places are the free workspaces of a host, but for those that were promised to a task which has not come yet.
-type Places struct {
-	Machine Machine
-	// Closed reports whether the host takes no new tasks.
-	Closed func() (bool, error)
-
+// places are the promises of free workspaces to tasks which have not come yet.
+type places struct {
 	lock     sync.Mutex
 	promised map[string]promise // by task
 }
@@ -26,19 +22,19 @@ type promise struct {
 	until   time.Time
 }
 
-// Free counts the places by project.
-func (p *Places) Free(ctx context.Context) (map[string]int, error) {
-	free, err := p.Machine.Free(ctx)
+// FreePlaces counts the free workspaces by project, but for those that were promised.
+func (h *Host) FreePlaces(ctx context.Context) (map[string]int, error) {
+	free, err := h.Program.Free(ctx)
 	if err != nil {
 		return nil, err
 	}
-	p.lock.Lock()
-	defer p.lock.Unlock()
-	return p.less(free, ""), nil
+	h.places.lock.Lock()
+	defer h.places.lock.Unlock()
+	return h.places.less(free, ""), nil
 }
 
 // less takes the places off that were promised to other tasks.
-func (p *Places) less(free map[string]int, but string) map[string]int {
+func (p *places) less(free map[string]int, but string) map[string]int {
 	for id, one := range p.promised { // each by itself
 		switch {
 		case time.Now().After(one.until):
@@ -50,34 +46,34 @@ func (p *Places) less(free map[string]int, but string) map[string]int {
 	return free
 }
 
-// Promise keeps a place of a project for a task, if there is a free one.
-func (p *Places) Promise(ctx context.Context, project, id string) (bool, error) {
-	p.lock.Lock() // the look is within it: no two tasks get the same place
-	defer p.lock.Unlock()
-	free, err := p.Machine.Free(ctx)
-	if err != nil || p.less(free, id)[project] < 1 {
+// promise keeps a place of a project for a task, if there is a free one.
+func (h *Host) promise(ctx context.Context, project, id string) (bool, error) {
+	h.places.lock.Lock() // the look is within it: no two tasks get the same place
+	defer h.places.lock.Unlock()
+	free, err := h.Program.Free(ctx)
+	if err != nil || h.places.less(free, id)[project] < 1 {
 		return false, err
 	}
-	if p.promised == nil {
-		p.promised = map[string]promise{}
+	if h.places.promised == nil {
+		h.places.promised = map[string]promise{}
 	}
-	p.promised[id] = promise{project, time.Now().Add(promiseFor)}
+	h.places.promised[id] = promise{project, time.Now().Add(promiseFor)}
 	return true, nil
 }
 
-// Kept says that a promise was kept, or is not needed any more.
-func (p *Places) Kept(id string) {
-	p.lock.Lock()
-	defer p.lock.Unlock()
-	delete(p.promised, id)
+// EndPromise says that a promise was kept, or is not needed any more.
+func (h *Host) EndPromise(id string) {
+	h.places.lock.Lock()
+	defer h.places.lock.Unlock()
+	delete(h.places.promised, id)
 }
 
-// Await waits until a project has a free place. What cannot be looked at has none.
-func (p *Places) Await(ctx context.Context, project string) error {
+// awaitPlace waits until a project has a free place. What cannot be looked at has none.
+func (h *Host) awaitPlace(ctx context.Context, project string) error {
 	for {
-		closed, err := p.Closed()
+		closed, err := h.Store.Draining()
 		if err == nil && !closed {
-			free, err := p.Free(ctx)
+			free, err := h.FreePlaces(ctx)
 			if err == nil && free[project] > 0 {
 				return nil
 			}

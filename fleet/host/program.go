@@ -17,9 +17,22 @@ import (
 	"orange/internal/run/proc"
 )
 
-// Program is the program orange of the host.
+// Program is the program orange of the host: what it does, and what it says of the home and the machine.
 type Program interface {
 	Do(ctx context.Context, c remote.Call) (remote.Reply, error)
+	Projects(ctx context.Context) ([]string, error)
+	// Harnesses are those whose programs are installed.
+	Harnesses(ctx context.Context) ([]string, error)
+	// Free counts the workspaces that no task has, by project.
+	Free(ctx context.Context) (map[string]int, error)
+	// Workflow is the digest of the text of a workflow; the error is a task.ErrNotFound where there is none.
+	Workflow(ctx context.Context, name string) (digest string, err error)
+	// Local is a task as the record has it; the error is a task.ErrNotFound where there is none.
+	Local(ctx context.Context, id string) (Local, error)
+	// Space is how many bytes may still be written below the home.
+	Space() (uint64, error)
+	// Holds reports whether a task is held for the fleet here. It stays so when the task leaves, until it is deleted.
+	Holds(id string) (bool, error)
 }
 
 // Orange is the program orange at a path. Each call is a process of its own.

@@ -41,8 +41,7 @@ func real(t *testing.T, program, name, vault string) *rig {
 	run(t, home, program, "project", "add", repo, "--name", "web", "--yes")
 	r.Name, r.Snapshots, r.Key = name, vault, testkit.Key(t, name)
 	orange := host.Orange{Path: program, Home: home}
-	r.Program, r.Machine, r.Local = orange, orange, orange.Local
-	r.Places = &host.Places{Machine: orange, Closed: r.Store.Draining}
+	r.Program = orange
 	r.Store.Dir = filepath.Join(home, "fleet")
 	must(t, os.MkdirAll(r.Store.Dir, 0o700))
 	trust, err := json.Marshal(custody.Trust{People: testkit.List(t, signed.OfPeople, 1, "ada"),

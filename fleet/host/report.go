@@ -69,7 +69,7 @@ func rowOf(t remote.Row) wire.Row {
 // absent is the row of a task that is not on record here. One that is held all the same was let go, or its record was
 // lost: that is not its end.
 func (h *Host) absent(id string) (wire.Row, error) {
-	held, err := h.Machine.Holds(id)
+	held, err := h.Program.Holds(id)
 	if err != nil {
 		return wire.Row{}, err
 	}

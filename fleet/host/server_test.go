@@ -34,7 +34,7 @@ func served(t *testing.T, c client.Client) *kept {
 		Report: 50 * time.Millisecond, Settle: time.Millisecond, Snapshot: time.Hour, Tell: 50 * time.Millisecond})
 	k.Now = host.ServerTime
 	k.daemon.Dial = func(context.Context) (host.Link, error) {
-		return shared{host.Temporal{Client: c, Trust: func(context.Context, client.Client) error { return nil }}}, nil
+		return shared{host.Temporal{Client: c}}, nil
 	}
 	return k
 }
@@ -43,6 +43,8 @@ func served(t *testing.T, c client.Client) *kept {
 type shared struct{ host.Temporal }
 
 func (shared) Close() {}
+
+func (shared) Learn(context.Context) error { return nil }
 
 // asks sends an update to a workflow.
 func asks[T wire.Body](t *testing.T, c client.Client, id, update string, message any) (T, error) {
@@ -83,8 +85,7 @@ func TestServer_aDaemonTakesAnswersAndComesBack(t *testing.T) {
 	number := k.holder().Number
 	k.stop()
 	again := served(t, c)
-	again.Store, again.Machine = k.Store, k.Machine
-	again.Places.Closed = k.Store.Draining
+	again.Store, again.machine.held = k.Store, k.machine.held
 	again.runs()
 	again.until("another lease", func() bool { return again.holder().Number > number })
 	again.program.answer = nil

@@ -1,7 +1,6 @@
 package host
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,15 +11,6 @@ import (
 	"orange/fleet/wire"
 	"orange/internal/rules/task"
 )
-
-// Repositories are the registered projects with the places of their repositories.
-func (o Orange) Repositories(ctx context.Context) ([]task.Project, error) {
-	var said struct {
-		Projects []task.Project `json:"projects"`
-	}
-	err := o.read(ctx, &said, "project", "list")
-	return said.Projects, err
-}
 
 func (s *Store) birthPath(id string) (string, error) {
 	if name := id + ".json"; name != filepath.Base(name) || !filepath.IsLocal(name) {

@@ -9,13 +9,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"orange/fleet/wire"
-	"orange/internal/api/remote"
 	"orange/internal/rules/task"
 	"orange/internal/rules/yaml"
 )
@@ -110,108 +107,13 @@ func Parse(file string, text []byte) (Setup, error) {
 	if root == nil {
 		return s, r.Err()
 	}
-	p := parser{r, &s}
-	r.Mapping(root, "fleet.yml", slices.Concat([]yaml.Key{
-		yaml.Must("server", func(n *yaml.Node) { s.Server = r.Name(n, "server") }),
-		yaml.Must("namespace", func(n *yaml.Node) { s.Namespace = p.named(n, "fleet") }),
-		yaml.May("tls", func(n *yaml.Node) { s.TLS = files(r, n) }),
-		yaml.May("codec_key_file", func(n *yaml.Node) { s.CodecKeyFile = r.Name(n, "codec_key_file") }),
-		yaml.May("patience", func(n *yaml.Node) { s.Patience = r.Duration(n, "patience", longestPatience) }),
-		yaml.May("hosts", func(*yaml.Node) { s.Earlier = append(s.Earlier, "hosts") }),
-	}, p.host(), p.person()))
+	var keys []yaml.Key
+	for _, e := range s.entries(r) {
+		keys = append(keys, e.Key)
+	}
+	keys = append(keys, yaml.May("hosts", func(*yaml.Node) { s.Earlier = append(s.Earlier, "hosts") }))
+	r.Mapping(root, "fleet.yml", keys)
 	return s, r.Err()
-}
-
-type parser struct {
-	*yaml.Reader
-	into *Setup
-}
-
-func (p parser) named(n *yaml.Node, what string) string {
-	name := p.Name(n, what)
-	if err := wire.CheckName(what, name); name != "" && err != nil {
-		p.Problem(yaml.PosOf(n), "value", "%v", err)
-	}
-	return name
-}
-
-// host are the keys that a host has.
-func (p parser) host() []yaml.Key {
-	s := p.into
-	return []yaml.Key{
-		yaml.May("name", func(n *yaml.Node) { s.Name = p.named(n, "host") }),
-		yaml.May("labels", func(n *yaml.Node) {
-			p.List(n, "labels", func(n *yaml.Node) {
-				if label := p.named(n, "label"); label != "" && !slices.Contains(s.Labels, label) {
-					s.Labels = append(s.Labels, label)
-				}
-			})
-		}),
-		yaml.May("projects", func(n *yaml.Node) {
-			p.List(n, "projects", func(n *yaml.Node) { s.Projects = append(s.Projects, p.Name(n, "project")) })
-		}),
-		yaml.May("ssh", func(n *yaml.Node) {
-			s.SSH = p.Name(n, "ssh")
-			if err := (remote.Host{Name: "host", SSH: s.SSH}).Check(); s.SSH != "" && err != nil {
-				p.Problem(yaml.PosOf(n), "value", "%v", err)
-			}
-		}),
-		yaml.May("snapshots", func(n *yaml.Node) { s.Snapshots = p.Name(n, "snapshots") }),
-		yaml.May("snapshot_every", func(n *yaml.Node) {
-			s.SnapshotEvery = p.Duration(n, "snapshot_every", longestPause)
-		}),
-		yaml.May("biggest_file", func(n *yaml.Node) { s.BiggestFile = p.size(n, "biggest_file") }),
-		yaml.May("signed", func(n *yaml.Node) { s.Signed = p.OneOf(n, "signed", required, off) != off }),
-	}
-}
-
-// The words of the key signed.
-const (
-	required = "required"
-	off      = "off"
-)
-
-// person are the keys that the machine of a person has.
-func (p parser) person() []yaml.Key {
-	return []yaml.Key{
-		yaml.May("person", func(n *yaml.Node) { p.into.Person = p.named(n, "person") }),
-		yaml.May("signing_key", func(n *yaml.Node) { p.into.SigningKey = p.Name(n, "signing_key") }),
-	}
-}
-
-func files(r *yaml.Reader, n *yaml.Node) (f Files) {
-	r.Mapping(n, "tls", []yaml.Key{
-		yaml.Must("ca", func(n *yaml.Node) { f.CA = r.Text(n, "ca") }),
-		yaml.Must("cert", func(n *yaml.Node) { f.Certificate = r.Text(n, "cert") }),
-		yaml.Must("key", func(n *yaml.Node) { f.Key = r.Text(n, "key") }),
-	})
-	return f
-}
-
-// units are those of sizes, the greatest first.
-func units() []struct {
-	name  string
-	bytes int64
-} {
-	return []struct {
-		name  string
-		bytes int64
-	}{{"GB", 1 << 30}, {"MB", 1 << 20}, {"KB", 1 << 10}}
-}
-
-// size reads a number of bytes such as 50MB.
-func (p parser) size(n *yaml.Node, what string) int64 {
-	text := p.Text(n, what)
-	for _, unit := range units() {
-		number, is := strings.CutSuffix(text, unit.name)
-		if count, err := strconv.ParseInt(number, 10, 32); is && err == nil && count > 0 {
-			return count * unit.bytes
-		}
-	}
-	if text != "" {
-		p.Problem(yaml.PosOf(n), "value", "found %q as %s, expected a size such as %q", text, what, "50MB")
-	}
-	return UsualBiggestFile
 }
 
 // ForHost refuses the setup of a machine that is no host yet.
@@ -219,8 +121,7 @@ func (s Setup) ForHost(home string) error {
 	switch {
 	case s.Name == "":
 		return task.Notef(task.ErrUsage, "cannot be a host of the fleet %q: %q has no \"name\": join the fleet with "+
-			"an "+
-			"invitation that \"orange-fleet invite NAME --host\" prints", s.Namespace, Path(home))
+			"an invitation that \"orange-fleet invite NAME --host\" prints", s.Namespace, Path(home))
 	case s.Snapshots == "":
 		return task.Notef(task.ErrUsage, "cannot be a host of the fleet %q: %q does not say where \"snapshots\" are "+
 			"pushed: name a remote that each project has, or an address", s.Namespace, Path(home))

@@ -13,18 +13,6 @@ import (
 	"orange/internal/rules/task"
 )
 
-func TestParse_readsWhatAPersonSetUp(t *testing.T) {
-	t.Parallel()
-	got, err := setup.Parse("f", []byte("server: \"x:7233\"\nnamespace: home\ntls: {ca: a, cert: b, key: c}\n"+
-		"name: h1\n"))
-	want := setup.Usual()
-	want.Server, want.Namespace, want.Name = "x:7233", "home", "h1"
-	want.TLS = setup.Files{CA: "a", Certificate: "b", Key: "c"}
-	if err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("%+v, %v", got, err)
-	}
-}
-
 func TestParse_namesWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
@@ -77,8 +65,9 @@ func TestParse_readsWhatAHostAndAPersonSetUp(t *testing.T) {
 	s := setup.Setup{Server: "x:7233", Namespace: "home", Name: "h1", Labels: []string{"any", "gpu"},
 		Projects: []string{"web"}, SSH: "me@h1", Snapshots: "origin", SnapshotEvery: 30 * time.Second,
 		BiggestFile: 2 << 30, CodecKeyFile: "codec.keys", Person: "ada", SigningKey: "~/.ssh/fleet",
-		Patience: 9 * time.Second}
+		Patience: 9 * time.Second, TLS: setup.Files{CA: "a", Certificate: "b", Key: "c"}}
 	got, err := setup.Parse("f", []byte("server: \"x:7233\"\nnamespace: home\nname: h1\nlabels: [gpu]\n"+
+		"tls: {ca: a, cert: b, key: c}\n"+
 		"projects: [web]\nssh: me@h1\nsnapshots: origin\nsnapshot_every: 30s\nbiggest_file: 2GB\nsigned: off\n"+
 		"codec_key_file: codec.keys\nperson: ada\nsigning_key: ~/.ssh/fleet\npatience: 9s\n"))
 	if err != nil || !reflect.DeepEqual(got, s) {

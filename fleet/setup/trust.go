@@ -42,8 +42,7 @@ func Trust(home, fleet string) (custody.Trust, error) {
 	}
 	if err != nil {
 		return custody.Trust{}, fmt.Errorf("read the lists of keys in %q: %w; remove the file, and the lists come "+
-			"from "+
-			"the server again", trustPath(home), err)
+			"from the server again", trustPath(home), err)
 	}
 	return t, nil
 }

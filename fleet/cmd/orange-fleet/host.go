@@ -15,6 +15,7 @@ import (
 	"orange/fleet/host"
 	"orange/fleet/setup"
 	"orange/internal/rules/printable"
+	"orange/internal/rules/signed"
 	"orange/internal/rules/task"
 	"orange/internal/run/proc"
 	"orange/internal/run/service"
@@ -129,9 +130,8 @@ func daemon(home string, s setup.Setup, say func(string)) (*host.Daemon, error) 
 	orange := host.Orange{Path: program, Home: home}
 	store := &host.Store{Dir: setup.Dir(home), Clock: proc.SinceBoot, Now: time.Now}
 	one := &host.Host{Fleet: s.Namespace, Name: s.Name, Only: s.Projects, Biggest: s.BiggestFile,
-		Snapshots: s.Snapshots, Key: key, People: people(home, s), Program: orange, Machine: orange, Store: store,
-		Now: host.ServerTime, Local: orange.Local, Say: say,
-		Places: &host.Places{Machine: orange, Closed: store.Draining}}
+		Snapshots: s.Snapshots, Key: key, People: people(home, s), Program: orange, Store: store,
+		Now: host.ServerTime, Say: say}
 	return &host.Daemon{Host: one, Version: programVersion(), Labels: s.Labels, SSH: s.SSH, Follow: orange.Follow,
 		Say: say, Pace: host.Usual(s.SnapshotEvery),
 		Dial: func(ctx context.Context) (host.Link, error) {
@@ -139,6 +139,18 @@ func daemon(home string, s setup.Setup, say func(string)) (*host.Daemon, error) 
 			if err != nil {
 				return nil, err
 			}
-			return host.Temporal{Client: c, Trust: learn(home, s)}, nil
+			return host.Temporal{Client: c, Home: home, Setup: s}, nil
 		}}, nil
+}
+
+// people is the list of people of the fleet as this machine saw it last.
+func people(home string, s setup.Setup) func() (signed.List, error) {
+	return func() (signed.List, error) {
+		t, err := setup.Trust(home, s.Namespace)
+		if err != nil {
+			return signed.List{}, err
+		}
+		lists, err := t.Lists(s.Namespace)
+		return lists.People, err
+	}
 }

@@ -50,7 +50,7 @@ func (h *Host) Adopt(ctx context.Context, m wire.Message[wire.Ask]) (wire.Messag
 			r.Task,
 			r.Method, r.Args))
 	}
-	local, err := h.Local(ctx, r.Task)
+	local, err := h.Program.Local(ctx, r.Task)
 	if errors.Is(err, task.ErrNotFound) {
 		return none, flow.Final(err)
 	}
@@ -136,7 +136,7 @@ func (h *Host) told(ctx context.Context, id string, epoch int) (wire.Newcomer, e
 	return wire.Newcomer{Birth: *birth, Report: &report}, err
 }
 
-// Local is a task as the record has it; the error is a task.ErrNotFound where there is none.
+// Local is a task as the record has it.
 func (o Orange) Local(ctx context.Context, id string) (Local, error) {
 	var shown struct {
 		Task struct {
@@ -171,4 +171,25 @@ func (o Orange) Local(ctx context.Context, id string) (Local, error) {
 		}
 	}
 	return Local{Birth: birth, Epoch: max(1, epoch), Over: !t.Live}, err // the first, if no fleet has had it
+}
+
+// Drain has the host take no new tasks, or take some again, where a person signed that for this host.
+func (h *Host) Drain(ctx context.Context, m wire.Message[wire.Ask]) (wire.Message[wire.Reply], error) {
+	none, r := wire.Message[wire.Reply]{}, m.Body.Request
+	if err := h.trusted(ctx, func(people signed.List) error {
+		return sign.CheckRequest(people, m.Body, sign.Here{Fleet: h.Fleet, Host: h.Name, Now: h.Now(ctx)}, "")
+	}); err != nil {
+		return none, flow.Final(err)
+	}
+	if r.Method != wire.MethodDrain || len(r.Args) != 1 || r.Args[0] != wire.DrainOn && r.Args[0] != wire.DrainOff {
+		return none, flow.Final(fmt.Errorf("cannot drain the host %q: what was signed is %q %q", h.Name, r.Method,
+			r.Args))
+	}
+	if err := h.Store.Drain(r.Args[0] == wire.DrainOn); err != nil {
+		return none, err
+	}
+	h.news.tell()
+	reply, err := sign.Reply(h.Key, wire.Reply{Fleet: h.Fleet, Host: h.Name, Key: r.Key, Digest: sign.Digest(r),
+		Done: true})
+	return wire.Of(reply), err
 }
