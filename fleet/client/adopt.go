@@ -20,12 +20,12 @@ func (c *Client) Local(ctx context.Context, host string) ([]remote.Found, error)
 	}
 	seen, err := c.Server.Look(ctx, host, "", wire.Look{Method: "list", Args: []string{"--all", "--json"}})
 	if err != nil {
-		return nil, mapped(err, "")
+		return nil, commandError(err, "")
 	}
 	var listed struct{ Tasks []remote.Found }
 	if seen.Exit != 0 || seen.Cut || json.Unmarshal([]byte(seen.Output), &listed) != nil {
 		return nil, task.Notef(remote.ErrNotReached, "the host %q did not list its tasks: %s", host,
-			replied(seen.Exit, seen.Output, seen.Errors, seen.Cut).Failure())
+			printedReply(seen.Exit, seen.Output, seen.Errors, seen.Cut).Failure())
 	}
 	return slices.DeleteFunc(listed.Tasks, func(t remote.Found) bool {
 		return !t.Live || slices.ContainsFunc(rows, func(row wire.Custody) bool { return row.Task == t.ID })
@@ -66,7 +66,7 @@ func (c *Client) Adopt(ctx context.Context, host, id string) (remote.ServerTask,
 		return remote.ServerTask{}, task.Notef(remote.ErrNotKnown, "the host %q has taken task %s into the fleet, "+
 			"and the server may not know it (%v): the same command again tells it", host, id, err)
 	}
-	return held(has), nil
+	return serverTask(has), nil
 }
 
 // askNewcomer asks a host about a task that joins the fleet, or to take it in.

@@ -16,8 +16,8 @@ import (
 	"orange/internal/rules/task"
 )
 
-// mapped is a refusal as the command line tells it from others. Key is that of a request that may have been done.
-func mapped(err error, key string) error {
+// commandError is a refusal as the command line tells it from others. Key is that of a request that may have been done.
+func commandError(err error, key string) error {
 	code := wire.CodeOf(err)
 	switch code {
 	case wire.CodeNotKnown:
@@ -63,7 +63,7 @@ func (c *Client) Ask(ctx context.Context, host remote.Host, call remote.Call, mo
 func (c *Client) lostWith(host string, since time.Time, id string) error {
 	text := fmt.Sprintf("host %s is lost since %s: nothing was asked of it", host, remote.Clock(since))
 	if t, is := c.memory.of(id); is {
-		row := held(t)
+		row := serverTask(t)
 		text += fmt.Sprintf("; task %s was %q, %s; orange fleet rescue %s gives it to another host", id, row.Status,
 			row.LastTold(time.Local), id)
 	}
@@ -79,13 +79,13 @@ func (c *Client) look(ctx context.Context, host remote.Host, call remote.Call) (
 	}
 	seen, err := c.Server.Look(ctx, host.Name, id, l)
 	if err != nil {
-		return remote.Reply{}, mapped(err, "")
+		return remote.Reply{}, commandError(err, "")
 	}
-	return replied(seen.Exit, seen.Output, seen.Errors, seen.Cut), nil
+	return printedReply(seen.Exit, seen.Output, seen.Errors, seen.Cut), nil
 }
 
-// replied is what a command printed. An answer that was cut says so.
-func replied(exit int, output, errs string, cut bool) remote.Reply {
+// printedReply is what a command printed. An answer that was cut says so.
+func printedReply(exit int, output, errs string, cut bool) remote.Reply {
 	r := remote.Reply{V: remote.Version, Exit: exit, Stdout: output, Stderr: errs}
 	if cut {
 		r.Stderr += "orange: " + remote.CutShort + "\n"
@@ -107,16 +107,16 @@ func (c *Client) ask(ctx context.Context, p remote.Pending, key string) (remote.
 	}
 	if wire.CodeOf(err) == wire.CodeNotKnown {
 		if kept := c.Keep(key, p); kept != nil {
-			return remote.Reply{}, errors.Join(mapped(err, key), kept)
+			return remote.Reply{}, errors.Join(commandError(err, key), kept)
 		}
 	}
 	if wire.CodeOf(err) == wire.CodeRefused && c.gone(ctx, p.Host, r.Task) {
 		return remote.Reply{}, task.Notef(task.ErrNotFound, "host %s has no task %s any more", p.Host, r.Task)
 	}
 	if err != nil {
-		return remote.Reply{}, mapped(err, key)
+		return remote.Reply{}, commandError(err, key)
 	}
-	return replied(reply.Exit, reply.Output, reply.Errors, reply.Cut), nil
+	return printedReply(reply.Exit, reply.Output, reply.Errors, reply.Cut), nil
 }
 
 // gone reports whether a task whose custody is over has been deleted at its host, which then takes no request for it.

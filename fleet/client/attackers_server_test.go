@@ -32,9 +32,9 @@ import (
 // evil is the queue and the workflow of an attacker.
 const evil = "evil"
 
-// attacked is a fleet of the built programs with two hosts, and an attacker who has a connection to its server, the
-// repository with the snapshots, and the account of the host "small". The host "big" has a task.
-type attacked struct {
+// attackedFleet is a fleet of the built programs with two hosts, and an attacker who has a connection to its server,
+// the repository with the snapshots, and the account of the host "small". The host "big" has a task.
+type attackedFleet struct {
 	fleetOf
 	line
 	asker parity.Side
@@ -45,11 +45,11 @@ type attacked struct {
 	stop  func()     // ends the daemon of "big"
 }
 
-func newAttacked(t *testing.T) *attacked {
+func newAttacked(t *testing.T) *attackedFleet {
 	t.Helper()
 	address := testkit.Server(t)
 	l := newLine(t, orange(t))
-	a := &attacked{fleetOf: newFleet(t, l, address), line: l, small: l.at("small", l.here.Orange, parity.AtHost),
+	a := &attackedFleet{fleetOf: newFleet(t, l, address), line: l, small: l.at("small", l.here.Orange, parity.AtHost),
 		vault: filepath.Join(l.dir, "vault.git")}
 	a.asker = l.at("asker", l.here.Orange, parity.FromAfar("big")) // with the built programs
 	must(t, a.small.Make())
@@ -80,7 +80,7 @@ func newAttacked(t *testing.T) *attacked {
 func home(s parity.Side) string { return filepath.Join(s.Dir, "orange") }
 
 // calls calls an activity at a host, past all that custody checks.
-func (a *attacked) calls(queue, name string, message, answer any) error {
+func (a *attackedFleet) calls(queue, name string, message, answer any) error {
 	a.t.Helper()
 	text, err := json.Marshal(message)
 	must(a.t, err)
@@ -95,7 +95,7 @@ func (a *attacked) calls(queue, name string, message, answer any) error {
 }
 
 // asks sends an update to a workflow.
-func (a *attacked) asks(id, update string, message any) error {
+func (a *attackedFleet) asks(id, update string, message any) error {
 	handle, err := a.c.UpdateWorkflow(a.t.Context(), sdk.UpdateWorkflowOptions{WorkflowID: id, UpdateName: update,
 		Args: []any{message}, WaitForStage: sdk.WorkflowUpdateStageCompleted})
 	if err == nil {
@@ -105,7 +105,7 @@ func (a *attacked) asks(id, update string, message any) error {
 }
 
 // refused fails the test where an error is not a refusal with the code.
-func (a *attacked) refused(what string, err error, codes ...wire.Code) {
+func (a *attackedFleet) refused(what string, err error, codes ...wire.Code) {
 	a.t.Helper()
 	var said *temporal.ApplicationError
 	if !errors.As(err, &said) || !slices.Contains(codes, wire.Code(said.Type())) {
@@ -113,7 +113,7 @@ func (a *attacked) refused(what string, err error, codes ...wire.Code) {
 	}
 }
 
-func (a *attacked) custody() wire.Custody {
+func (a *attackedFleet) custody() wire.Custody {
 	a.t.Helper()
 	var m wire.Message[wire.Custody]
 	value, err := a.c.QueryWorkflow(a.t.Context(), wire.TaskID(parity.ID), "", wire.CustodyQuery)
@@ -124,7 +124,7 @@ func (a *attacked) custody() wire.Custody {
 	return m.Body
 }
 
-func (a *attacked) untilCustody(what string, is func(wire.Custody) bool) wire.Custody {
+func (a *attackedFleet) untilCustody(what string, is func(wire.Custody) bool) wire.Custody {
 	a.t.Helper()
 	late, tick := time.After(2*time.Minute), time.NewTicker(100*time.Millisecond)
 	defer tick.Stop()
@@ -142,7 +142,7 @@ func (a *attacked) untilCustody(what string, is func(wire.Custody) bool) wire.Cu
 }
 
 // events are those of the task, as orange at a host has them.
-func (a *attacked) events(at parity.Side) []history.Event {
+func (a *attackedFleet) events(at parity.Side) []history.Event {
 	a.t.Helper()
 	var said struct{ Events []history.Event }
 	out, err := at.Program("task", "history", "--json", parity.ID).Output()
@@ -165,8 +165,8 @@ func signedBy(t *testing.T, key ssh.Signer, r wire.Request) wire.Ask {
 	return ask
 }
 
-// born is what a task is to be created from, signed by a key as ada's.
-func born(t *testing.T, key ssh.Signer, id string) wire.Birth {
+// newBirth is what a task is to be created from, signed by a key as ada's.
+func newBirth(t *testing.T, key ssh.Signer, id string) wire.Birth {
 	t.Helper()
 	b := wire.Birth{Project: "coffee", On: "any", Branch: "feat/b", Summary: "Mine", Workflow: "own"}
 	b.Ask = signedBy(t, key, wire.Request{Fleet: testkit.Fleet, Task: id, Method: wire.MethodCreate,
@@ -189,7 +189,7 @@ func TestAttackers_ofTheBuiltProgramsGetNothingDone(t *testing.T) {
 }
 
 // requests: without a person's signature for this very request at this host, now, nothing is done.
-func (a *attacked) requests() (good wire.Ask) {
+func (a *attackedFleet) requests() (good wire.Ask) {
 	t := a.t
 	t.Helper()
 	own, err := setup.HostKey(home(a.big))
@@ -235,9 +235,9 @@ func (a *attacked) requests() (good wire.Ask) {
 		t.Errorf("there are %d events, and %d before the attacks", len(after), len(before))
 	}
 	const another = "OrangeStory0000000002"
-	var taken wire.Message[wire.Taken]
+	var taken wire.Message[wire.TakeAnswer]
 	must(t, a.calls(wire.HostQueue("big"), wire.TakeActivity, wire.Of(wire.Take{Task: another, Epoch: 1,
-		Birth: born(t, a.host, another)}), &taken))
+		Birth: newBirth(t, a.host, another)}), &taken))
 	if taken.Body.Refused == "" {
 		t.Errorf("a task is created that no person asked for: %+v", taken.Body)
 	}
@@ -245,7 +245,7 @@ func (a *attacked) requests() (good wire.Ask) {
 }
 
 // reports: the list shows what the host of the task has signed, and nothing else.
-func (a *attacked) reports() {
+func (a *attackedFleet) reports() {
 	t := a.t
 	t.Helper()
 	told := a.untilCustody("a report with the new summary", func(c wire.Custody) bool {
@@ -267,14 +267,15 @@ func (a *attacked) reports() {
 		"for another host": forge(a.host, "big", 1), "as another host": forge(a.host, "small", 1),
 		"of a stranger": forge(testkit.Key(t, "mallory"), "big", 1), "of an epoch that is not": forge(own, "big", 2)} {
 		must(t, a.c.SignalWorkflow(t.Context(), wire.TaskID(parity.ID), "", wire.ReportSignal, wire.Of(r)))
-		if now := a.custody(); now.Row.Summary != "Good words" || now.Row.Over || now.Phase != string(custody.Held) {
+		if now := a.custody(); now.Row.Summary != "Good words" || now.Row.Over ||
+			now.Phase != string(custody.PhaseHeld) {
 			t.Errorf("a report %s: the list shows %+v", what, now)
 		}
 	}
 }
 
 // lists: no one but the authority adds a signer.
-func (a *attacked) lists() {
+func (a *attackedFleet) lists() {
 	t := a.t
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(home(a.small), "fleet", "trust.json"))
@@ -312,7 +313,7 @@ func (a *attacked) lists() {
 }
 
 // answers: what another host says in the place of the one that was asked is no answer.
-func (a *attacked) answers() {
+func (a *attackedFleet) answers() {
 	t := a.t
 	t.Helper()
 	a.stop()
@@ -346,7 +347,7 @@ func (a *attacked) answers() {
 }
 
 // snapshots: no host takes a task from a snapshot that the task's host did not sign.
-func (a *attacked) snapshots() {
+func (a *attackedFleet) snapshots() {
 	t := a.t
 	t.Helper()
 	a.untilCustody("a snapshot of the last words", func(c wire.Custody) bool {
@@ -363,7 +364,7 @@ func (a *attacked) snapshots() {
 		a.vaulted("", "update-ref", ref, forged)
 		out, err := a.asker.Program("fleet", "rescue", parity.ID, "--to", "small", "--now", what).CombinedOutput()
 		now := a.untilCustody("the answer of the host", func(c wire.Custody) bool { return len(c.Because) > 0 })
-		if now.Host == "small" && now.Phase == string(custody.Held) ||
+		if now.Host == "small" && now.Phase == string(custody.PhaseHeld) ||
 			!strings.Contains(strings.Join(now.Because, " "), "nothing of its snapshot was taken") {
 			t.Errorf("a snapshot that is %s: %+v (%v: %s)", what, now, err, out)
 		}
@@ -374,12 +375,12 @@ func (a *attacked) snapshots() {
 	}
 	a.vaulted("", "update-ref", ref, genuine)
 	a.untilCustody("the rescue", func(c wire.Custody) bool {
-		return c.Host == "small" && c.Phase == string(custody.Held)
+		return c.Host == "small" && c.Phase == string(custody.PhaseHeld)
 	})
 }
 
 // vaulted runs git in the repository with the snapshots, as the attacker can.
-func (a *attacked) vaulted(in string, words ...string) string {
+func (a *attackedFleet) vaulted(in string, words ...string) string {
 	a.t.Helper()
 	cmd := exec.Command("git", append([]string{"-C", a.vault, "-c", "user.name=Mallory", "-c",
 		"user.email=m@localhost"}, words...)...)
@@ -392,7 +393,7 @@ func (a *attacked) vaulted(in string, words ...string) string {
 }
 
 // afterTheRescue: what was signed for the epoch before is worth nothing.
-func (a *attacked) afterTheRescue(good wire.Ask) {
+func (a *attackedFleet) afterTheRescue(good wire.Ask) {
 	t := a.t
 	t.Helper()
 	own, err := setup.HostKey(home(a.big))
@@ -412,9 +413,9 @@ func (a *attacked) afterTheRescue(good wire.Ask) {
 	stale.Host = "small"
 	a.refused("a request of the epoch before at the new host", a.calls(wire.HostQueue("small"), wire.AnswerActivity,
 		wire.Of(testkit.Ask(t, stale)), &wire.Message[wire.Reply]{}), wire.CodeStaleEpoch)
-	var taken wire.Message[wire.Taken]
+	var taken wire.Message[wire.TakeAnswer]
 	must(t, a.calls(wire.HostQueue("small"), wire.TakeActivity, wire.Of(wire.Take{Task: parity.ID, Epoch: 1,
-		Birth: born(t, testkit.Key(t, "ada"), parity.ID)}), &taken))
+		Birth: newBirth(t, testkit.Key(t, "ada"), parity.ID)}), &taken))
 	if !strings.Contains(taken.Body.Refused, "this host knows the epoch") {
 		t.Errorf("a take of an epoch that is over: %+v", taken.Body)
 	}

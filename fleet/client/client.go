@@ -44,7 +44,7 @@ type Server interface {
 	// Ask asks the custody of a task; where that is over, the host itself.
 	Ask(ctx context.Context, ask wire.Ask, over bool) (wire.Reply, error)
 	// Look asks a host something that changes nothing, of one task if its id is not empty and its custody is not over.
-	Look(ctx context.Context, host, id string, l wire.Look) (wire.Seen, error)
+	Look(ctx context.Context, host, id string, l wire.Look) (wire.LookAnswer, error)
 	Rescue(ctx context.Context, id string, r wire.Rescue) (wire.Custody, error)
 	// Cancel ends the custody of a task that no host has had.
 	Cancel(ctx context.Context, ask wire.Ask) error
@@ -158,18 +158,18 @@ func (c *Client) Known(ctx context.Context) (remote.ServerView, error) {
 	}
 	slices.SortFunc(k.Hosts, func(a, b remote.ServerHost) int { return strings.Compare(a.Name, b.Name) })
 	for _, t := range tasks {
-		k.Tasks = append(k.Tasks, held(t))
+		k.Tasks = append(k.Tasks, serverTask(t))
 	}
 	slices.SortFunc(k.Tasks, func(a, b remote.ServerTask) int { return strings.Compare(a.ID, b.ID) })
 	return k, nil
 }
 
-// held is a row of the server.
-func held(t wire.Custody) remote.ServerTask {
+// serverTask is a row of the server.
+func serverTask(t wire.Custody) remote.ServerTask {
 	h := remote.ServerTask{Found: remote.Found{ID: t.Task, Project: t.Row.Project, Branch: t.Row.Branch,
 		Status: task.Status(t.Row.Status), Live: !t.Row.Over}, Summary: t.Row.Summary, Attention: t.Row.Attention,
 		Host: t.Host, Epoch: t.Epoch, Event: t.Row.Head.Event, To: t.To, Label: t.On, Harness: t.Harness,
-		Unfit: map[string]string{}, Taking: t.Phase == string(custody.Taking)}
+		Unfit: map[string]string{}, Taking: t.Phase == string(custody.PhaseTaking)}
 	if t.Told != 0 {
 		h.Told = time.Unix(t.Told, 0)
 	}
@@ -209,7 +209,7 @@ func (c *Client) Find(ctx context.Context, word string) ([]remote.ServerTask, er
 	var out []remote.ServerTask
 	for _, t := range begun {
 		c.memory.keep(t)
-		out = append(out, held(t))
+		out = append(out, serverTask(t))
 	}
 	return out, nil
 }
@@ -220,16 +220,16 @@ func (c *Client) begun(ctx context.Context, word string) ([]wire.Custody, error)
 		return c.Server.Begins(ctx, word)
 	}
 	t, err := c.Server.Task(ctx, word)
-	if errors.Is(mapped(err, ""), task.ErrNotFound) {
+	if errors.Is(commandError(err, ""), task.ErrNotFound) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, mapped(err, "")
+		return nil, commandError(err, "")
 	}
 	return []wire.Custody{t}, nil
 }
 
-func over(t wire.Custody) bool { return t.Phase == string(custody.Ended) }
+func over(t wire.Custody) bool { return t.Phase == string(custody.PhaseEnded) }
 
 // custodyOf is the custody of a task: what was found of it, or what the server says now.
 func (c *Client) custodyOf(ctx context.Context, id string, anew bool) (wire.Custody, error) {
@@ -238,7 +238,7 @@ func (c *Client) custodyOf(ctx context.Context, id string, anew bool) (wire.Cust
 	}
 	t, err := c.Server.Task(ctx, id)
 	if err != nil {
-		return t, mapped(err, id)
+		return t, commandError(err, id)
 	}
 	c.memory.keep(t)
 	return t, nil

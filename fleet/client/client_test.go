@@ -86,12 +86,12 @@ func (f *fake) Ask(_ context.Context, ask wire.Ask, over bool) (wire.Reply, erro
 	return testkit.Reply(f.t, ask.Request.Host, ask.Request, 9), nil
 }
 
-func (f *fake) Look(_ context.Context, _, _ string, l wire.Look) (wire.Seen, error) {
+func (f *fake) Look(_ context.Context, _, _ string, l wire.Look) (wire.LookAnswer, error) {
 	f.looks = append(f.looks, l)
 	if f.seen != "" {
-		return wire.Seen{Output: f.seen}, nil
+		return wire.LookAnswer{Output: f.seen}, nil
 	}
-	return wire.Seen{Output: "seen\n", Cut: true, Exit: f.exit}, nil
+	return wire.LookAnswer{Output: "seen\n", Cut: true, Exit: f.exit}, nil
 }
 
 func (f *fake) Rescue(_ context.Context, id string, r wire.Rescue) (wire.Custody, error) {
@@ -115,7 +115,7 @@ func (f *fake) AskHost(_ context.Context, ask wire.Ask) (wire.Reply, error) {
 }
 
 func (f *fake) Tell(_ context.Context, m wire.Newcomer, people custody.Trust) (wire.Custody, error) {
-	state, err := custody.Resumed(testkit.Fleet, m.Birth, people, *m.Report, now)
+	state, err := custody.Resume(testkit.Fleet, m.Birth, people, *m.Report, now)
 	if err != nil {
 		return wire.Custody{}, err
 	}
@@ -396,7 +396,7 @@ func TestATaskWithoutAPlaceSaysForWhatItWaits(t *testing.T) {
 		t.Errorf("host by host: %v", hosts)
 	}
 	last := &f.rows[len(f.rows)-1]
-	last.Phase, last.Host = string(custody.Taking), "h1"
+	last.Phase, last.Host = string(custody.PhaseTaking), "h1"
 	if asked, err := c.Find(t.Context(), birth("").ID); err != nil || found[0].Taking || !asked[0].Taking {
 		t.Errorf("while a host is asked to take it: %+v, %v", asked, err)
 	}

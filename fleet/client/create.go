@@ -46,11 +46,11 @@ func (c *Client) Create(ctx context.Context, b remote.Placement) (remote.Placed,
 	if err != nil {
 		return born, c.notStarted(b, err)
 	}
-	born.Host, born.Task = t.Host, held(t)
+	born.Host, born.Task = t.Host, serverTask(t)
 	switch {
 	case t.Birth != nil && t.Birth.Digest == sign.Digest(birth.Ask.Request):
 		born.Reply, err = c.birthReply(ctx, t)
-	case t.Birth != nil || t.Phase == string(custody.Held) || over(t):
+	case t.Birth != nil || t.Phase == string(custody.PhaseHeld) || over(t):
 		born.There = true
 	}
 	return born, err
@@ -59,9 +59,9 @@ func (c *Client) Create(ctx context.Context, b remote.Placement) (remote.Placed,
 // notStarted keeps a birth that may have begun.
 func (c *Client) notStarted(b remote.Placement, err error) error {
 	if wire.CodeOf(err) == wire.CodeNotKnown {
-		return errors.Join(mapped(err, b.ID), c.Keep(b.ID, remote.Pending{Call: b.Call}))
+		return errors.Join(commandError(err, b.ID), c.Keep(b.ID, remote.Pending{Call: b.Call}))
 	}
-	return mapped(err, b.ID)
+	return commandError(err, b.ID)
 }
 
 // place is where a task may go, as a birth says it.
@@ -101,7 +101,8 @@ func (c *Client) await(ctx context.Context, id string) (wire.Custody, error) {
 	defer off()
 	for {
 		t, err := c.Server.Task(limited, id)
-		if err == nil && (t.Birth != nil || t.Phase == string(custody.Held) || t.Phase == string(custody.Ended)) {
+		if err == nil && (t.Birth != nil || t.Phase == string(custody.PhaseHeld) ||
+			t.Phase == string(custody.PhaseEnded)) {
 			return t, nil
 		}
 		if err != nil && limited.Err() == nil && !errors.Is(err, remote.ErrNotReached) {
@@ -129,7 +130,7 @@ func (c *Client) birthReply(ctx context.Context, t wire.Custody) (*remote.Reply,
 	if err != nil {
 		return nil, err
 	}
-	reply := replied(said.Exit, said.Output, said.Errors, said.Cut)
+	reply := printedReply(said.Exit, said.Output, said.Errors, said.Cut)
 	return &reply, nil
 }
 
@@ -137,7 +138,7 @@ func (c *Client) birthReply(ctx context.Context, t wire.Custody) (*remote.Reply,
 func (c *Client) bornReply(ctx context.Context, id string) (remote.Reply, error) {
 	t, err := c.await(ctx, id)
 	if err != nil {
-		return remote.Reply{}, mapped(err, id)
+		return remote.Reply{}, commandError(err, id)
 	}
 	if t.Birth == nil {
 		return remote.Reply{}, task.Notef(remote.ErrNotHeld, "task %s waits for a place; %q says for what", id,
@@ -154,7 +155,7 @@ func (c *Client) bornReply(ctx context.Context, id string) (remote.Reply, error)
 func (c *Client) Cancel(ctx context.Context, id string) error {
 	t, err := c.Server.Task(ctx, id)
 	if err != nil {
-		return mapped(err, id)
+		return commandError(err, id)
 	}
 	ask, err := c.signed(wire.Request{Task: id, Epoch: t.Epoch, Method: wire.MethodCancel, Key: rand.Text()})
 	if err != nil {
@@ -165,14 +166,14 @@ func (c *Client) Cancel(ctx context.Context, id string) error {
 		return task.Notef(remote.ErrNotKnown, "not known whether task %s was cancelled (%s): look: orange fleet list",
 			id, err)
 	}
-	return mapped(err, id)
+	return commandError(err, id)
 }
 
 // Rescue takes a task away from the host that has it.
 func (c *Client) Rescue(ctx context.Context, id, to, reason string) (remote.ServerTask, error) {
 	t, err := c.Server.Task(ctx, id)
 	if err != nil {
-		return remote.ServerTask{}, mapped(err, id)
+		return remote.ServerTask{}, commandError(err, id)
 	}
 	r := wire.Rescue{From: t.Epoch, To: to, Now: reason}
 	r.Ask, err = c.signed(wire.Request{Task: id, Epoch: t.Epoch, Method: wire.MethodRescue, Args: []string{to, reason},
@@ -189,7 +190,7 @@ func (c *Client) Rescue(ctx context.Context, id, to, reason string) (remote.Serv
 			"(%s): the same command again does it once", id, t.Host, err)
 	}
 	if err != nil {
-		return remote.ServerTask{}, mapped(err, id)
+		return remote.ServerTask{}, commandError(err, id)
 	}
-	return held(given), nil
+	return serverTask(given), nil
 }

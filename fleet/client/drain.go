@@ -44,7 +44,7 @@ func (c *Client) askHost(ctx context.Context, r wire.Request) (wire.Reply, error
 	if err == nil {
 		err = sign.CheckReply(hosts, reply, ask.Request, c.Now())
 	}
-	return reply, mapped(err, "")
+	return reply, commandError(err, "")
 }
 
 // HandOver gives the tasks of a host to others at which no agent works. Each gets a snapshot before it leaves; one
@@ -55,7 +55,7 @@ func (c *Client) HandOver(ctx context.Context, host string, tell func(id, what s
 		return 0, err
 	}
 	for _, t := range rows {
-		if t.Host != host || t.Phase != string(custody.Held) {
+		if t.Host != host || t.Phase != string(custody.PhaseHeld) {
 			continue
 		}
 		why, err := c.handOver(ctx, t)
@@ -97,7 +97,7 @@ func (c *Client) busy(ctx context.Context, t wire.Custody) (string, error) {
 	seen, err := c.Server.Look(ctx, t.Host, t.Task, wire.Look{Task: t.Task, Method: "show",
 		Args: []string{"--json", "--", t.Task}})
 	if err != nil {
-		return "", mapped(err, "")
+		return "", commandError(err, "")
 	}
 	var shown struct {
 		Task struct {

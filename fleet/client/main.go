@@ -14,8 +14,8 @@ import (
 	"orange/internal/store/mirror"
 )
 
-// between is how long the client waits between two looks of what a person waits for.
-const between = 250 * time.Millisecond
+// awaitPause is how long the client waits between two looks of what a person waits for.
+const awaitPause = 250 * time.Millisecond
 
 // Run runs a command of "orange fleet", and answers its exit status.
 func Run(home string, args []string) int {
@@ -41,5 +41,5 @@ func Of(home string, s setup.Setup, server Server) *Client {
 	return &Client{Hosts: fleet.Hosts{Home: home, Locks: mirror.Files{Home: home}}, Setup: s, Server: server,
 		Now:   time.Now,
 		Key:   sync.OnceValues(func() (ssh.Signer, error) { return SigningKey(s.SigningKey, socket) }),
-		Every: func() <-chan time.Time { return time.After(between) }}
+		Every: func() <-chan time.Time { return time.After(awaitPause) }}
 }

@@ -63,7 +63,7 @@ func orangeFleet(file string, args []string) int {
 	store := &host.Store{Dir: filepath.Join(s.Home, "fleet"), Clock: clock, Now: time.Now}
 	h := &host.Host{Fleet: testkit.Fleet, Name: "big", Snapshots: "origin", Key: key, People: people(s.Trust),
 		Program: program, Store: store, Now: func(context.Context) time.Time { return time.Now() }}
-	w := wired{s.Dir, h, s.Trust, wire.Here{Host: "big", Projects: []string{"coffee"}, Harness: []string{"idle"},
+	w := wireServer{s.Dir, h, s.Trust, wire.Here{Host: "big", Projects: []string{"coffee"}, Harness: []string{"idle"},
 		Free: 2, Labels: []string{"gpu"}}}
 	usual := setup.Usual()
 	usual.Server, usual.Namespace, usual.Person, usual.SigningKey = "wire", testkit.Fleet, s.Person, s.Key
@@ -113,8 +113,8 @@ func newLine(t *testing.T, program string) line {
 	return l
 }
 
-// joined makes the host one of the fleet, as orange there looks for it: who may ask is in its files.
-func joined(t *testing.T, s strung) {
+// makeMember makes the host one of the fleet, as orange there looks for it: who may ask is in its files.
+func makeMember(t *testing.T, s strung) {
 	t.Helper()
 	dir := filepath.Join(s.Home, "fleet")
 	must(t, os.MkdirAll(dir, 0o700))
@@ -183,7 +183,7 @@ func TestFleetCommands_answerThroughTheServerAsTheHostItselfDoes(t *testing.T) {
 		t.Skip("it runs a hundred commands")
 	}
 	l := newLine(t, orange(t))
-	joined(t, l.wire)
+	makeMember(t, l.wire)
 	for _, one := range parity.Lines() {
 		if one.Place {
 			continue

@@ -77,12 +77,12 @@ func (r *Remote) list(ctx context.Context, query string, one func(*workflows.Wor
 	return err
 }
 
-const running = " AND ExecutionStatus = 'Running'"
+const andRunning = " AND ExecutionStatus = 'Running'"
 
 // Hosts are the hosts, each asked for what it is: their workflows know.
 func (r *Remote) Hosts(ctx context.Context) ([]custody.HostState, error) {
 	var ids []string
-	query := "WorkflowType = '" + wire.HostWorkflow + "'" + running
+	query := "WorkflowType = '" + wire.HostWorkflow + "'" + andRunning
 	err := r.list(ctx, query, func(i *workflows.WorkflowExecutionInfo) error {
 		ids = append(ids, i.GetExecution().GetWorkflowId())
 		return nil
@@ -106,7 +106,7 @@ func (r *Remote) Hosts(ctx context.Context) ([]custody.HostState, error) {
 
 // Tasks are the rows of the open tasks.
 func (r *Remote) Tasks(ctx context.Context) ([]wire.Custody, error) {
-	return r.rows(ctx, "WorkflowType = '"+wire.TaskWorkflow+"'"+running)
+	return r.rows(ctx, "WorkflowType = '"+wire.TaskWorkflow+"'"+andRunning)
 }
 
 // Begins are the rows of the tasks whose ids begin so.
@@ -196,12 +196,12 @@ func (r *Remote) Ask(ctx context.Context, ask wire.Ask, over bool) (wire.Reply, 
 }
 
 // Look asks a host something that changes nothing.
-func (r *Remote) Look(ctx context.Context, host, id string, l wire.Look) (wire.Seen, error) {
+func (r *Remote) Look(ctx context.Context, host, id string, l wire.Look) (wire.LookAnswer, error) {
 	workflow := wire.TaskID(id)
 	if id == "" {
 		workflow = wire.HostID(host)
 	}
-	var seen wire.Message[wire.Seen]
+	var seen wire.Message[wire.LookAnswer]
 	err := r.update(ctx, workflow, wire.LookActivity, wire.Of(l), &seen)
 	if wire.CodeOf(err) == wire.CodeNotKnown { // nothing was asked to be done
 		err = wire.Refuse(wire.CodeNotReached, "%s", err)

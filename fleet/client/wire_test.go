@@ -20,18 +20,18 @@ import (
 	"orange/internal/rules/signed"
 )
 
-// wired is the server of a fleet with one host, without a server: the rules of the custody and the host are called in
-// this process. Custodies are files in a folder, as each command is a process of its own.
-type wired struct {
+// wireServer is the server of a fleet with one host, without a server: the rules of the custody and the host are called
+// in this process. Custodies are files in a folder, as each command is a process of its own.
+type wireServer struct {
 	dir   string
 	host  *host.Host
 	trust custody.Trust
 	say   wire.Here
 }
 
-func (w wired) path(id string) string { return filepath.Join(w.dir, id+".json") }
+func (w wireServer) path(id string) string { return filepath.Join(w.dir, id+".json") }
 
-func (w wired) read(id string) (s custody.State, there bool, err error) {
+func (w wireServer) read(id string) (s custody.State, there bool, err error) {
 	text, err := os.ReadFile(w.path(id))
 	if errors.Is(err, os.ErrNotExist) {
 		return s, false, nil
@@ -42,7 +42,7 @@ func (w wired) read(id string) (s custody.State, there bool, err error) {
 	return s, err == nil, err
 }
 
-func (w wired) keep(s custody.State, err error) error {
+func (w wireServer) keep(s custody.State, err error) error {
 	if err != nil {
 		return failure(err)
 	}
@@ -65,11 +65,11 @@ func failure(err error) error {
 	return wire.Refuse(cmp.Or(wire.CodeOf(err), wire.CodeRefused), "%s", err)
 }
 
-func (w wired) Hosts(context.Context) ([]custody.HostState, error) {
+func (w wireServer) Hosts(context.Context) ([]custody.HostState, error) {
 	return []custody.HostState{{Host: w.host.Name, Here: true, Since: time.Now().Unix(), Said: w.say}}, nil
 }
 
-func (w wired) all(keep func(custody.State) bool) (out []wire.Custody, err error) {
+func (w wireServer) all(keep func(custody.State) bool) (out []wire.Custody, err error) {
 	files, err := filepath.Glob(filepath.Join(w.dir, "*.json"))
 	for _, file := range files {
 		s, _, unread := w.read(strings.TrimSuffix(filepath.Base(file), ".json"))
@@ -80,15 +80,15 @@ func (w wired) all(keep func(custody.State) bool) (out []wire.Custody, err error
 	return out, err
 }
 
-func (w wired) Tasks(context.Context) ([]wire.Custody, error) {
-	return w.all(func(s custody.State) bool { return s.Phase != custody.Ended })
+func (w wireServer) Tasks(context.Context) ([]wire.Custody, error) {
+	return w.all(func(s custody.State) bool { return s.Phase != custody.PhaseEnded })
 }
 
-func (w wired) Begins(_ context.Context, prefix string) ([]wire.Custody, error) {
+func (w wireServer) Begins(_ context.Context, prefix string) ([]wire.Custody, error) {
 	return w.all(func(s custody.State) bool { return strings.HasPrefix(s.Task, prefix) })
 }
 
-func (w wired) Task(_ context.Context, id string) (wire.Custody, error) {
+func (w wireServer) Task(_ context.Context, id string) (wire.Custody, error) {
 	s, there, err := w.read(id)
 	if err == nil && !there {
 		err = wire.Refuse("not_found", "the fleet has no task %q", id)
@@ -96,15 +96,15 @@ func (w wired) Task(_ context.Context, id string) (wire.Custody, error) {
 	return s.Summary(), err
 }
 
-func (w wired) Start(ctx context.Context, id string, b wire.Birth, trust custody.Trust) error {
-	if s, there, err := w.read(id); err != nil || there && s.Phase != custody.Ended {
+func (w wireServer) Start(ctx context.Context, id string, b wire.Birth, trust custody.Trust) error {
+	if s, there, err := w.read(id); err != nil || there && s.Phase != custody.PhaseEnded {
 		return err
 	}
 	s, err := custody.New(w.host.Fleet, id, b, trust, time.Now())
 	if err != nil {
 		return failure(err)
 	}
-	s = s.Accepted(wire.Accepted{Host: w.host.Name}, time.Now())
+	s = s.Accepted(wire.OfferAnswer{Host: w.host.Name}, time.Now())
 	taken, err := w.host.Take(ctx, wire.Of(s.Take()))
 	if err == nil {
 		s, err = s.Taken(s.Epoch, taken.Body, time.Now())
@@ -112,7 +112,7 @@ func (w wired) Start(ctx context.Context, id string, b wire.Birth, trust custody
 	return w.keep(s, err)
 }
 
-func (w wired) Ask(ctx context.Context, ask wire.Ask, over bool) (wire.Reply, error) {
+func (w wireServer) Ask(ctx context.Context, ask wire.Ask, over bool) (wire.Reply, error) {
 	s, _, err := w.read(ask.Request.Task)
 	if err != nil {
 		return wire.Reply{}, err
@@ -138,7 +138,7 @@ func (w wired) Ask(ctx context.Context, ask wire.Ask, over bool) (wire.Reply, er
 }
 
 // reporter takes the reports of the host.
-type reporter struct{ wired }
+type reporter struct{ wireServer }
 
 func (reporter) Here(context.Context, wire.Here) (wire.Lease, error) { return wire.Lease{}, nil }
 func (reporter) Beat(context.Context, []byte) error                  { return host.ErrOver }
@@ -155,16 +155,16 @@ func (w reporter) Report(_ context.Context, r wire.Report) error {
 	return w.keep(next, err)
 }
 
-func (w wired) Look(ctx context.Context, _, _ string, l wire.Look) (wire.Seen, error) {
+func (w wireServer) Look(ctx context.Context, _, _ string, l wire.Look) (wire.LookAnswer, error) {
 	seen, err := w.host.Look(ctx, wire.Of(l))
 	return seen.Body, failure(err)
 }
 
-func (w wired) Rescue(context.Context, string, wire.Rescue) (wire.Custody, error) {
+func (w wireServer) Rescue(context.Context, string, wire.Rescue) (wire.Custody, error) {
 	return wire.Custody{}, wire.Refuse(wire.CodeKept, "the host is there")
 }
 
-func (w wired) Cancel(_ context.Context, ask wire.Ask) error {
+func (w wireServer) Cancel(_ context.Context, ask wire.Ask) error {
 	s, _, err := w.read(ask.Request.Task)
 	if err == nil {
 		s, err = s.Cancelled(ask, time.Now())
@@ -172,19 +172,19 @@ func (w wired) Cancel(_ context.Context, ask wire.Ask) error {
 	return w.keep(s, err)
 }
 
-func (w wired) Tell(_ context.Context, n wire.Newcomer, trust custody.Trust) (wire.Custody, error) {
-	s, err := custody.Resumed(w.host.Fleet, n.Birth, trust, *n.Report, time.Now())
+func (w wireServer) Tell(_ context.Context, n wire.Newcomer, trust custody.Trust) (wire.Custody, error) {
+	s, err := custody.Resume(w.host.Fleet, n.Birth, trust, *n.Report, time.Now())
 	return s.Summary(), w.keep(s, err)
 }
 
-func (w wired) AskHost(ctx context.Context, ask wire.Ask) (wire.Reply, error) {
+func (w wireServer) AskHost(ctx context.Context, ask wire.Ask) (wire.Reply, error) {
 	reply, err := w.host.OfHost(ctx, wire.Of(ask))
 	return reply.Body, failure(err)
 }
 
-func (w wired) Trust(context.Context) (custody.Trust, error) { return w.trust, nil }
+func (w wireServer) Trust(context.Context) (custody.Trust, error) { return w.trust, nil }
 
-var _ client.Server = wired{}
+var _ client.Server = wireServer{}
 
 // people are the keys of people, as a host has them.
 func people(trust custody.Trust) func() (signed.List, error) {

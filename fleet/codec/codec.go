@@ -23,11 +23,11 @@ import (
 )
 
 const (
-	sizeOfKey   = 32 // bytes, for AES-256
-	encodingKey = "encoding"
-	encoding    = "binary/orange-aes-gcm"
-	nameKey     = "orange-key"
-	sizeOfName  = 8 // bytes of the digest of a key, which names it
+	sizeOfKey    = 32 // bytes, for AES-256
+	encodingKey  = "encoding"
+	encodingName = "binary/orange-aes-gcm"
+	nameKey      = "orange-key"
+	sizeOfName   = 8 // bytes of the digest of a key, which names it
 )
 
 // Codec encrypts with the first key, and reads with every one.
@@ -45,8 +45,8 @@ func Read(path string) (*Codec, error) {
 		return nil, fmt.Errorf("read the key file of the fleet: %w", err)
 	}
 	if open := info.Mode().Perm() & 0o077; open != 0 {
-		return nil, task.Notef(task.ErrUsage, "cannot use the key file %q: others can read it (mode %04o): "+
-			"\"chmod 600\" it", path, info.Mode().Perm())
+		return nil, task.Notef(task.ErrUsage, "cannot use the key file %q: others can read it (mode %04o): \"chmod "+
+			"600\" it", path, info.Mode().Perm())
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -68,8 +68,8 @@ func Parse(text string) (*Codec, error) {
 		}
 		raw, err := base64.StdEncoding.DecodeString(line)
 		if err != nil || len(raw) != sizeOfKey {
-			return nil, task.Notef(task.ErrUsage, "line %d is no key: expected %d random bytes as base64; "+
-				"\"head -c %d /dev/urandom | base64\" makes one", i+1, sizeOfKey, sizeOfKey)
+			return nil, task.Notef(task.ErrUsage, "line %d is no key: expected %d random bytes as base64; \"head -c "+
+				"%d /dev/urandom | base64\" makes one", i+1, sizeOfKey, sizeOfKey)
 		}
 		block, err := aes.NewCipher(raw)
 		if err != nil {
@@ -104,7 +104,8 @@ func (c *Codec) Encode(payloads []*common.Payload) ([]*common.Payload, error) {
 			return nil, fmt.Errorf("encrypt what the fleet says: %w", err)
 		}
 		k := c.keys[0]
-		out[i] = &common.Payload{Metadata: map[string][]byte{encodingKey: []byte(encoding), nameKey: []byte(k.name)},
+		out[i] = &common.Payload{Metadata: map[string][]byte{encodingKey: []byte(encodingName),
+			nameKey: []byte(k.name)},
 			Data: k.seal.Seal(nil, nil, text, []byte(k.name))}
 	}
 	return out, nil
@@ -118,7 +119,7 @@ var ErrKey = errors.New("encrypted with another key")
 func (c *Codec) Decode(payloads []*common.Payload) ([]*common.Payload, error) {
 	out := make([]*common.Payload, len(payloads))
 	for i, p := range payloads {
-		if string(p.GetMetadata()[encodingKey]) != encoding {
+		if string(p.GetMetadata()[encodingKey]) != encodingName {
 			out[i] = p
 			continue
 		}
@@ -148,6 +149,5 @@ func (c *Codec) open(p *common.Payload) (*common.Payload, error) {
 		return read, nil
 	}
 	return nil, task.Notef(ErrKey, "cannot read what the fleet says: it is encrypted with the key %q, and the key "+
-		"file "+
-		"here does not have it: copy the key file of a machine that has it", name)
+		"file here does not have it: copy the key file of a machine that has it", name)
 }

@@ -34,7 +34,7 @@ func read(t *testing.T, keys ...string) *codec.Codec {
 	return c
 }
 
-func said(t *testing.T, text string) []*common.Payload {
+func payloadsOf(t *testing.T, text string) []*common.Payload {
 	t.Helper()
 	p, err := converter.GetDefaultDataConverter().ToPayload(text)
 	if err != nil {
@@ -43,9 +43,9 @@ func said(t *testing.T, text string) []*common.Payload {
 	return []*common.Payload{p}
 }
 
-func encrypted(t *testing.T, c *codec.Codec, text string) []*common.Payload {
+func encrypt(t *testing.T, c *codec.Codec, text string) []*common.Payload {
 	t.Helper()
-	out, err := c.Encode(said(t, text))
+	out, err := c.Encode(payloadsOf(t, text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func encrypted(t *testing.T, c *codec.Codec, text string) []*common.Payload {
 func TestTheServerSeesNothingOfWhatIsSaid(t *testing.T) {
 	t.Parallel()
 	c := read(t, makes())
-	one, again := encrypted(t, c, "secret words"), encrypted(t, c, "secret words")
+	one, again := encrypt(t, c, "secret words"), encrypt(t, c, "secret words")
 	for _, p := range [][]*common.Payload{one, again} {
 		if text, err := proto.Marshal(p[0]); err != nil || bytes.Contains(text, []byte("secret")) {
 			t.Errorf("%q, %v", text, err)
@@ -65,7 +65,7 @@ func TestTheServerSeesNothingOfWhatIsSaid(t *testing.T) {
 		t.Error("the same words look the same")
 	}
 	back, err := c.Decode(one)
-	if err != nil || !proto.Equal(back[0], said(t, "secret words")[0]) {
+	if err != nil || !proto.Equal(back[0], payloadsOf(t, "secret words")[0]) {
 		t.Errorf("%v, %v", back, err)
 	}
 }
@@ -74,13 +74,13 @@ func TestAnOldKeyReadsAndTheFirstOneWrites(t *testing.T) {
 	t.Parallel()
 	old, next := makes(), makes()
 	before, both, after := read(t, old), read(t, next, old), read(t, next)
-	if back, err := both.Decode(encrypted(t, before, "x")); err != nil || !proto.Equal(back[0], said(t, "x")[0]) {
+	if back, err := both.Decode(encrypt(t, before, "x")); err != nil || !proto.Equal(back[0], payloadsOf(t, "x")[0]) {
 		t.Errorf("the old key: %v, %v", back, err)
 	}
-	if _, err := after.Decode(encrypted(t, both, "x")); err != nil {
+	if _, err := after.Decode(encrypt(t, both, "x")); err != nil {
 		t.Errorf("the new key: %v", err)
 	}
-	if _, err := before.Decode(encrypted(t, both, "x")); !errors.Is(err, codec.ErrKey) {
+	if _, err := before.Decode(encrypt(t, both, "x")); !errors.Is(err, codec.ErrKey) {
 		t.Errorf("without the key: %v", err)
 	}
 }
@@ -88,7 +88,7 @@ func TestAnOldKeyReadsAndTheFirstOneWrites(t *testing.T) {
 func TestWhatWasChangedOnItsWayIsRefused(t *testing.T) {
 	t.Parallel()
 	c := read(t, makes())
-	p := encrypted(t, c, "x")
+	p := encrypt(t, c, "x")
 	p[0].Data[len(p[0].Data)-1] ^= 1
 	if back, err := c.Decode(p); err == nil {
 		t.Errorf("%v", back)
@@ -97,8 +97,8 @@ func TestWhatWasChangedOnItsWayIsRefused(t *testing.T) {
 
 func TestWhatWasSaidBeforeTheFleetHadAKeyIsRead(t *testing.T) {
 	t.Parallel()
-	back, err := read(t, makes()).Decode(said(t, "x"))
-	if err != nil || !proto.Equal(back[0], said(t, "x")[0]) {
+	back, err := read(t, makes()).Decode(payloadsOf(t, "x"))
+	if err != nil || !proto.Equal(back[0], payloadsOf(t, "x")[0]) {
 		t.Errorf("%v, %v", back, err)
 	}
 }

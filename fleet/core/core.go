@@ -29,16 +29,16 @@ import (
 
 const (
 	// TaskTimeout is how long a core worker may take for one step: after that another one takes over.
-	TaskTimeout = 2 * time.Second
-	stickyTime  = time.Second
-	cached      = 1000 // workflows
-	kept        = 30 * 24 * time.Hour
-	knownAgain  = 200 * time.Millisecond // until what was just made is looked for once more
+	TaskTimeout     = 2 * time.Second
+	stickyTime      = time.Second
+	cachedWorkflows = 1000 // workflows
+	retention       = 30 * 24 * time.Hour
+	knownAgain      = 200 * time.Millisecond // until what was just made is looked for once more
 )
 
 // Worker is a core worker of a server; watch sees what it does.
 func Worker(c client.Client, watch ...interceptor.WorkerInterceptor) worker.Worker {
-	worker.SetStickyWorkflowCacheSize(cached)
+	worker.SetStickyWorkflowCacheSize(cachedWorkflows)
 	w := worker.New(c, wire.CoreQueue, worker.Options{StickyScheduleToStartTimeout: stickyTime,
 		DisableRegistrationAliasing: true, Interceptors: watch})
 	f := flow.Flow{}
@@ -54,8 +54,8 @@ func Worker(c client.Client, watch ...interceptor.WorkerInterceptor) worker.Work
 type calls struct{ server client.Client }
 
 // release asks the workflow of a host for a task.
-func (c calls) release(ctx context.Context, m wire.Message[wire.Release]) (wire.Message[wire.Released], error) {
-	var answer wire.Message[wire.Released]
+func (c calls) release(ctx context.Context, m wire.Message[wire.Release]) (wire.Message[wire.ReleaseAnswer], error) {
+	var answer wire.Message[wire.ReleaseAnswer]
 	err := UpdateHost(ctx, c.server, m.Body.Host, wire.ReleaseUpdate, m, &answer)
 	return answer, err
 }
@@ -79,7 +79,7 @@ func Init(ctx context.Context, options client.Options) error {
 	}
 	defer namespaces.Close()
 	err = namespaces.Register(ctx, &workflowservice.RegisterNamespaceRequest{Namespace: options.Namespace,
-		WorkflowExecutionRetentionPeriod: durationpb.New(kept)})
+		WorkflowExecutionRetentionPeriod: durationpb.New(retention)})
 	var there *serviceerror.NamespaceAlreadyExists
 	if err != nil && !errors.As(err, &there) {
 		return fmt.Errorf("make the namespace %q: %w", options.Namespace, err)
@@ -89,12 +89,15 @@ func Init(ctx context.Context, options client.Options) error {
 		return fmt.Errorf("reach the server at %s: %w", options.HostPort, err)
 	}
 	defer c.Close()
-	err = known[*serviceerror.NamespaceNotFound](ctx, func() error { return attributes(ctx, c, options.Namespace) })
+	err = untilKnown[*serviceerror.NamespaceNotFound](ctx, func() error {
+		return attributes(ctx, c,
+			options.Namespace)
+	})
 	if err != nil {
 		return err
 	}
 	for _, name := range flow.Attributes() {
-		err = known[*serviceerror.InvalidArgument](ctx, func() error { return searched(ctx, c, name) })
+		err = untilKnown[*serviceerror.InvalidArgument](ctx, func() error { return search(ctx, c, name) })
 		if err != nil {
 			return err
 		}
@@ -102,9 +105,9 @@ func Init(ctx context.Context, options client.Options) error {
 	return nil
 }
 
-// known calls until the server knows what was just made: its parts learn of it one after the other, and answer with an
-// error of the type E until then.
-func known[E error](ctx context.Context, call func() error) error {
+// untilKnown calls until the server knows what was just made: its parts learn of it one after the other, and answer
+// with an error of the type E until then.
+func untilKnown[E error](ctx context.Context, call func() error) error {
 	for {
 		err := call()
 		if _, unknown := errors.AsType[E](err); !unknown {
@@ -118,8 +121,8 @@ func known[E error](ctx context.Context, call func() error) error {
 	}
 }
 
-// searched searches by an attribute, as the first list will.
-func searched(ctx context.Context, c client.Client, name string) error {
+// search searches by an attribute, as the first list will.
+func search(ctx context.Context, c client.Client, name string) error {
 	_, err := c.CountWorkflow(ctx, &workflowservice.CountWorkflowExecutionsRequest{Query: name + " = 'any'"})
 	if err != nil {
 		return fmt.Errorf("search by the attribute %q: %w", name, err)
@@ -154,7 +157,7 @@ func attributes(ctx context.Context, c client.Client, namespace string) error {
 // stays, or the greater epoch counts; the answer is who has the task then.
 func Tell(ctx context.Context, c client.Client, fleet string, birth wire.Birth, trust custody.Trust, r wire.Report) (
 	wire.Custody, error) {
-	state, err := custody.Resumed(fleet, birth, trust, r, time.Now())
+	state, err := custody.Resume(fleet, birth, trust, r, time.Now())
 	if err != nil {
 		return wire.Custody{}, err
 	}
@@ -163,7 +166,7 @@ func Tell(ctx context.Context, c client.Client, fleet string, birth wire.Birth, 
 	err = updateOrBegin(ctx, c, wire.TaskID(r.Task), wire.TaskWorkflow, flow.Start{Fleet: fleet, Task: r.Task,
 		State: &again}, wire.TellUpdate, wire.Of(r), &answer)
 	if err != nil {
-		return wire.Custody{}, fmt.Errorf("tell the server of task %s: %w", r.Task, plain(err))
+		return wire.Custody{}, fmt.Errorf("tell the server of task %s: %w", r.Task, workflowError(err))
 	}
 	return answer.Body, nil
 }

@@ -28,7 +28,7 @@ func Dial(ctx context.Context, s setup.Setup) (client.Client, error) {
 
 // Options are how the server of a fleet is reached, as fleet.yml says.
 func Options(s setup.Setup) (client.Options, error) {
-	o := client.Options{HostPort: s.Server, Namespace: s.Namespace, Logger: quiet{}}
+	o := client.Options{HostPort: s.Server, Namespace: s.Namespace, Logger: quietLog{}}
 	config, err := s.TLS.Config()
 	if err != nil {
 		return o, err
@@ -47,12 +47,12 @@ func Options(s setup.Setup) (client.Options, error) {
 	return o, nil
 }
 
-// quiet leaves the words of the server's library out: what a person has to know comes as an error.
-type quiet struct{}
+// quietLog leaves the words of the server's library out: what a person has to know comes as an error.
+type quietLog struct{}
 
-func (quiet) Debug(string, ...any) {}
-func (quiet) Info(string, ...any)  {}
-func (quiet) Warn(string, ...any)  {}
-func (quiet) Error(string, ...any) {}
+func (quietLog) Debug(string, ...any) {}
+func (quietLog) Info(string, ...any)  {}
+func (quietLog) Warn(string, ...any)  {}
+func (quietLog) Error(string, ...any) {}
 
-var _ log.Logger = quiet{}
+var _ log.Logger = quietLog{}

@@ -60,13 +60,14 @@ func Publish(ctx context.Context, c client.Client, state registry.State) error {
 	err := updateOrBegin(ctx, c, wire.RegistryID, wire.RegistryWorkflow, wire.Of(state), wire.TrustUpdate, state.Trust,
 		nil)
 	if err != nil {
-		return fmt.Errorf("bring the lists of keys to the registry of the fleet %q: %w", state.Fleet, plain(err))
+		return fmt.Errorf("bring the lists of keys to the registry of the fleet %q: %w", state.Fleet,
+			workflowError(err))
 	}
 	return nil
 }
 
-// plain is an error as the workflow said it, without what the server adds.
-func plain(err error) error {
+// workflowError is an error as the workflow said it, without what the server adds.
+func workflowError(err error) error {
 	var said *temporal.ApplicationError
 	if errors.As(err, &said) {
 		return task.Notef(err, "%s", said.Message())
@@ -76,14 +77,14 @@ func plain(err error) error {
 
 // Invite brings an invitation to the registry.
 func Invite(ctx context.Context, c client.Client, o registry.Order) error {
-	return plain(Update(ctx, c, wire.RegistryID, wire.InviteUpdate, wire.Of(o), nil))
+	return workflowError(Update(ctx, c, wire.RegistryID, wire.InviteUpdate, wire.Of(o), nil))
 }
 
 // Join asks the registry to admit a member.
-func Join(ctx context.Context, c client.Client, o registry.Order) (registry.Admitted, error) {
-	var a registry.Admitted
+func Join(ctx context.Context, c client.Client, o registry.Order) (registry.Admission, error) {
+	var a registry.Admission
 	err := Update(ctx, c, wire.RegistryID, wire.JoinUpdate, wire.Of(o), &a)
-	return a, plain(err)
+	return a, workflowError(err)
 }
 
 // Members is what the registry knows of the members. It is the server's word: package setup has what the authority
@@ -98,7 +99,7 @@ func Skew(ctx context.Context, c client.Client) (time.Duration, error) {
 	var there time.Time
 	before := time.Now()
 	if err := Update(ctx, c, wire.RegistryID, wire.ClockUpdate, nil, &there); err != nil {
-		return 0, plain(err)
+		return 0, workflowError(err)
 	}
 	switch after := time.Now(); {
 	case there.Before(before):
@@ -110,11 +111,12 @@ func Skew(ctx context.Context, c client.Client) (time.Duration, error) {
 }
 
 // AuthorityWorker is the worker of the machine that has the authority's key.
-func AuthorityWorker(c client.Client, admit func(context.Context, registry.Order) (registry.Admitted, error),
+func AuthorityWorker(c client.Client, admit func(context.Context, registry.Order) (registry.Admission, error),
 ) worker.Worker {
 	w := worker.New(c, wire.AuthorityQueue, worker.Options{DisableWorkflowWorker: true,
 		DisableRegistrationAliasing: true})
-	w.RegisterActivityWithOptions(func(ctx context.Context, o wire.Message[registry.Order]) (registry.Admitted, error) {
+	w.RegisterActivityWithOptions(func(ctx context.Context, o wire.Message[registry.Order]) (registry.Admission,
+		error) {
 		admitted, err := admit(ctx, o.Body)
 		if err != nil {
 			return admitted, flow.Final(err)

@@ -39,7 +39,7 @@ func newOffice(t *testing.T, c client.Client) *office {
 	s.Namespace = testkit.Fleet
 	o := &office{t: t, c: c, a: a, s: s}
 	o.publish()
-	runs(t, core.AuthorityWorker(c, func(ctx context.Context, order registry.Order) (registry.Admitted, error) {
+	runs(t, core.AuthorityWorker(c, func(ctx context.Context, order registry.Order) (registry.Admission, error) {
 		return a.Admit(ctx, order, time.Now())
 	}))
 	return o
@@ -144,7 +144,7 @@ func TestServer_newListsReachEveryOpenCustody(t *testing.T) {
 	runs(t, core.Worker(c))
 	newHost(t, c, "h1", wire.PlaceQueue("web", wire.AnyLabel))
 	begin(t, c, "abc", wire.AnyLabel)
-	summary(t, c, "abc", func(c wire.Custody) bool { return c.Phase == string(custody.Held) })
+	summary(t, c, "abc", func(c wire.Custody) bool { return c.Phase == string(custody.PhaseHeld) })
 	state, err := registry.New(testkit.Fleet, custody.Trust{Authority: testkit.Public(t, testkit.Authority),
 		People: testkit.List(t, signed.OfPeople, 2, "bob"), Hosts: testkit.List(t, signed.OfHosts, 1, "h1", "h2")})
 	if err == nil {
@@ -181,7 +181,7 @@ func TestServer_custodiesBeginAgainAtAServerThatHasLostThem(t *testing.T) {
 		return has
 	}
 	for range 2 {
-		if has := tell("h1", 1, 5); has.Host != "h1" || has.Epoch != 1 || has.Phase != string(custody.Held) {
+		if has := tell("h1", 1, 5); has.Host != "h1" || has.Epoch != 1 || has.Phase != string(custody.PhaseHeld) {
 			t.Errorf("%+v", has)
 		}
 	}

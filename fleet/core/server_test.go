@@ -59,17 +59,17 @@ func newHost(t *testing.T, c client.Client, name string, places ...string) *host
 	return h
 }
 
-func (h *host) accept(context.Context, wire.Message[wire.Offer]) (wire.Message[wire.Accepted], error) {
-	return wire.Of(wire.Accepted{Host: h.name}), nil
+func (h *host) accept(context.Context, wire.Message[wire.Offer]) (wire.Message[wire.OfferAnswer], error) {
+	return wire.Of(wire.OfferAnswer{Host: h.name}), nil
 }
 
-func (h *host) take(_ context.Context, m wire.Message[wire.Take]) (wire.Message[wire.Taken], error) {
+func (h *host) take(_ context.Context, m wire.Message[wire.Take]) (wire.Message[wire.TakeAnswer], error) {
 	defer func() { h.took <- m.Body.Epoch }()
 	var lost []string
 	for _, k := range m.Body.Keys {
 		lost = append(lost, k.Key)
 	}
-	return wire.Of(wire.Taken{Lost: lost, Report: testkit.Report(h.t, h.name, m.Body.Task, m.Body.Epoch, 1, 5,
+	return wire.Of(wire.TakeAnswer{Lost: lost, Report: testkit.Report(h.t, h.name, m.Body.Task, m.Body.Epoch, 1, 5,
 		"working")}), nil
 }
 
@@ -82,13 +82,13 @@ func (h *host) answer(_ context.Context, m wire.Message[wire.Ask]) (wire.Message
 	return wire.Of(testkit.Reply(h.t, h.name, m.Body.Request, 5+len(h.keys))), nil
 }
 
-func (h *host) look(_ context.Context, m wire.Message[wire.Look]) (wire.Message[wire.Seen], error) {
-	return wire.Of(wire.Seen{Host: h.name, Output: m.Body.Method}), nil
+func (h *host) look(_ context.Context, m wire.Message[wire.Look]) (wire.Message[wire.LookAnswer], error) {
+	return wire.Of(wire.LookAnswer{Host: h.name, Output: m.Body.Method}), nil
 }
 
-func (h *host) leave(_ context.Context, m wire.Message[wire.Leave]) (wire.Message[wire.Left], error) {
+func (h *host) leave(_ context.Context, m wire.Message[wire.Leave]) (wire.Message[wire.LeaveAnswer], error) {
 	h.left <- m.Body.Gone
-	return wire.Of(wire.Left{Host: h.name}), nil
+	return wire.Of(wire.LeaveAnswer{Host: h.name}), nil
 }
 
 // hold says that the host lives until it is asked to stop.
@@ -174,7 +174,7 @@ func TestServer_aTaskIsRescuedFromOneHostToAnother(t *testing.T) {
 	h1 := newHost(t, c, "h1", wire.PlaceQueue("web", wire.AnyLabel))
 	h2 := newHost(t, c, "h2")
 	begin(t, c, "abc", wire.AnyLabel)
-	held := summary(t, c, "abc", func(c wire.Custody) bool { return c.Phase == string(custody.Held) })
+	held := summary(t, c, "abc", func(c wire.Custody) bool { return c.Phase == string(custody.PhaseHeld) })
 	if held.Host != "h1" || held.Epoch != 1 || <-h1.took != 1 {
 		t.Errorf("placed: %+v", held)
 	}
@@ -192,7 +192,7 @@ func TestServer_aTaskIsRescuedFromOneHostToAnother(t *testing.T) {
 		t.Errorf("of another epoch: %v", err)
 	}
 	look := wire.Of(wire.Look{Task: "abc", Method: "show"})
-	if seen, err := asks[wire.Seen](t, c, "abc", wire.LookActivity, look); err != nil || seen.Host != "h1" {
+	if seen, err := asks[wire.LookAnswer](t, c, "abc", wire.LookActivity, look); err != nil || seen.Host != "h1" {
 		t.Errorf("looked: %+v, %v", seen, err)
 	}
 	h1.report("abc", 1, 2, 7, "reviewing")
@@ -216,7 +216,10 @@ func TestServer_aTaskIsRescuedFromOneHostToAnother(t *testing.T) {
 			t.Errorf("rescue: %v", err)
 		}
 	}
-	now := summary(t, c, "abc", func(c wire.Custody) bool { return c.Phase == string(custody.Held) && c.Epoch == 2 })
+	now := summary(t, c, "abc", func(c wire.Custody) bool {
+		return c.Phase == string(custody.PhaseHeld) &&
+			c.Epoch == 2
+	})
 	if now.Host != "h2" || len(now.Lost) != 1 || <-h2.took != 2 {
 		t.Errorf("rescued: %+v", now)
 	}

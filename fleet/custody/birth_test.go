@@ -11,8 +11,8 @@ import (
 	"orange/fleet/wire"
 )
 
-// said is a host's answer to a birth.
-func said(t *testing.T, s custody.State, host string, exit int) *wire.Reply {
+// birthReply is a host's answer to a birth.
+func birthReply(t *testing.T, s custody.State, host string, exit int) *wire.Reply {
 	t.Helper()
 	r := s.Birth.Ask.Request
 	reply, err := sign.Reply(testkit.Key(t, host), wire.Reply{Fleet: testkit.Fleet, Host: host, Epoch: s.Epoch,
@@ -23,22 +23,22 @@ func said(t *testing.T, s custody.State, host string, exit int) *wire.Reply {
 	return &reply
 }
 
-func placed(t *testing.T, on string) custody.State {
+func placeAt(t *testing.T, on string) custody.State {
 	t.Helper()
 	s, err := custody.New(testkit.Fleet, id, testkit.Birth(t, "ada", id, on, now), testkit.Trust(t), now)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s.Accepted(wire.Accepted{Host: "h1"}, now)
+	return s.Accepted(wire.OfferAnswer{Host: "h1"}, now)
 }
 
 func TestTheAnswerToABirthIsKeptUnderItsKey(t *testing.T) {
 	t.Parallel()
-	s := placed(t, "any")
-	answer := taken(t, "h1", 1, 5)
-	answer.Reply = said(t, s, "h1", 0)
+	s := placeAt(t, "any")
+	answer := takeAnswer(t, "h1", 1, 5)
+	answer.Reply = birthReply(t, s, "h1", 0)
 	next, err := s.Taken(1, answer, now)
-	if err != nil || next.Phase != custody.Held || len(next.Keys) != 1 || next.Keys[0].Key != "create" {
+	if err != nil || next.Phase != custody.PhaseHeld || len(next.Keys) != 1 || next.Keys[0].Key != "create" {
 		t.Fatalf("%s, %v, keys %+v", next.Phase, err, next.Keys)
 	}
 	if c := next.Summary(); c.Birth == nil || c.Birth.Output != "said" || c.Told != now.Unix() {
@@ -51,7 +51,7 @@ func TestTheAnswerToABirthIsKeptUnderItsKey(t *testing.T) {
 		t.Errorf("a new host would miss the key of the birth: %+v", keys)
 	}
 	forged := answer
-	forged.Reply = said(t, s, "h2", 0)
+	forged.Reply = birthReply(t, s, "h2", 0)
 	forged.Reply.Host = "h1"
 	var refusal *wire.Refusal
 	if _, err := s.Taken(1, forged, now); !errors.As(err, &refusal) {
@@ -66,21 +66,22 @@ func TestABirthThatNoHostCanBeginIsOver(t *testing.T) {
 		exit     int
 		phase    custody.Phase
 	}{
-		{"a wrong call is wrong at every host", "any", 2, custody.Ended},
-		{"another host may have the project", "any", 4, custody.Waiting},
-		{"the host that was named has no project", "host:h1", 4, custody.Ended},
+		{"a wrong call is wrong at every host", "any", 2, custody.PhaseEnded},
+		{"another host may have the project", "any", 4, custody.PhaseWaiting},
+		{"the host that was named has no project", "host:h1", 4, custody.PhaseEnded},
 	} {
 		t.Run(one.name, func(t *testing.T) {
 			t.Parallel()
-			s := placed(t, one.on)
-			answer := taken(t, "h1", 1, 0)
-			answer.Refused, answer.Reply = "no project", said(t, s, "h1", one.exit)
+			s := placeAt(t, one.on)
+			answer := takeAnswer(t, "h1", 1, 0)
+			answer.Refused, answer.Reply = "no project", birthReply(t, s, "h1", one.exit)
 			s, err := s.Taken(1, answer, now)
 			if err != nil || s.Phase != one.phase {
 				t.Fatalf("%s, want %s, %v", s.Phase, one.phase, err)
 			}
 			c := s.Summary()
-			if (c.Birth != nil) != (one.phase == custody.Ended) || len(c.Because) != 1 || c.Because[0] != "no project" {
+			if (c.Birth != nil) != (one.phase == custody.PhaseEnded) || len(c.Because) != 1 || c.Because[0] != "no "+
+				"project" {
 				t.Errorf("the summary: %+v", c)
 			}
 			if c.Row.Project != "web" || c.Row.Summary != "one" {
@@ -93,10 +94,10 @@ func TestABirthThatNoHostCanBeginIsOver(t *testing.T) {
 // After a rescue the task exists: a host that cannot take it is no end.
 func TestARescuedTaskWaitsForAnotherHostWhereOneRefusesIt(t *testing.T) {
 	t.Parallel()
-	s := rescue(t, held(t, born(t), "h1"), "h2").Accepted(wire.Accepted{Host: "h2"}, now)
-	answer := taken(t, "h2", 2, 0)
-	answer.Refused, answer.Reply = "no snapshot", said(t, s, "h2", 2)
-	if s, err := s.Taken(2, answer, now); err != nil || s.Phase != custody.Waiting {
+	s := rescue(t, heldBy(t, newCustody(t), "h1"), "h2").Accepted(wire.OfferAnswer{Host: "h2"}, now)
+	answer := takeAnswer(t, "h2", 2, 0)
+	answer.Refused, answer.Reply = "no snapshot", birthReply(t, s, "h2", 2)
+	if s, err := s.Taken(2, answer, now); err != nil || s.Phase != custody.PhaseWaiting {
 		t.Errorf("%s, %v", s.Phase, err)
 	}
 }
@@ -104,11 +105,11 @@ func TestARescuedTaskWaitsForAnotherHostWhereOneRefusesIt(t *testing.T) {
 // A host that has deleted a task can report it no more.
 func TestTheCustodyOfATaskThatWasDeletedIsOver(t *testing.T) {
 	t.Parallel()
-	s := held(t, born(t), "h1")
+	s := heldBy(t, newCustody(t), "h1")
 	r := request(s, "k1")
 	r.Method = wire.MethodDelete
 	next, err := s.Answered(r, testkit.Reply(t, "h1", r, 7), now)
-	if err != nil || next.Phase != custody.Ended {
+	if err != nil || next.Phase != custody.PhaseEnded {
 		t.Errorf("%s, %v", next.Phase, err)
 	}
 	refusal := testkit.Reply(t, "h1", r, 7)
@@ -116,7 +117,7 @@ func TestTheCustodyOfATaskThatWasDeletedIsOver(t *testing.T) {
 	if refusal, err = sign.Reply(testkit.Key(t, "h1"), refusal); err != nil {
 		t.Fatal(err)
 	}
-	if next, err = s.Answered(r, refusal, now); err != nil || next.Phase != custody.Held {
+	if next, err = s.Answered(r, refusal, now); err != nil || next.Phase != custody.PhaseHeld {
 		t.Errorf("where the host refuses: %s, %v", next.Phase, err)
 	}
 }
@@ -127,23 +128,26 @@ func TestATaskThatNoHostHasHadCanBeCancelled(t *testing.T) {
 		return testkit.Ask(t, wire.Request{Fleet: testkit.Fleet, Task: id, Epoch: s.Epoch, Method: method,
 			Person: person, Key: "k1", Expires: now.Add(time.Minute).Unix()})
 	}
-	waits := born(t)
+	waits := newCustody(t)
 	next, err := waits.Cancelled(cancel(waits, "ada", "cancel"), now)
-	if err != nil || next.Phase != custody.Ended || !next.Summary().Row.Over {
+	if err != nil || next.Phase != custody.PhaseEnded || !next.Summary().Row.Over {
 		t.Errorf("%s, %v", next.Phase, err)
 	}
 	if _, err := next.Cancelled(cancel(next, "ada", "cancel"), now); !errors.Is(err, wire.CodeOver) {
 		t.Errorf("twice: %v", err)
 	}
-	if next, err := waits.Cancelled(cancel(waits, "h1", "cancel"), now); err == nil || next.Phase != custody.Waiting {
+	if next, err := waits.Cancelled(cancel(waits, "h1", "cancel"), now); err == nil ||
+		next.Phase != custody.PhaseWaiting {
 		t.Errorf("by a host: %s, %v", next.Phase, err)
 	}
-	if next, err := waits.Cancelled(cancel(waits, "ada", "next"), now); err == nil || next.Phase != custody.Waiting {
+	if next, err := waits.Cancelled(cancel(waits, "ada", "next"), now); err == nil ||
+		next.Phase != custody.PhaseWaiting {
 		t.Errorf("by another request: %s, %v", next.Phase, err)
 	}
-	taking := waits.Accepted(wire.Accepted{Host: "h1"}, now)
-	rescued := rescue(t, held(t, waits, "h1"), "")
-	for name, s := range map[string]custody.State{"taking": taking, "held": held(t, waits, "h1"), "rescued": rescued} {
+	taking := waits.Accepted(wire.OfferAnswer{Host: "h1"}, now)
+	rescued := rescue(t, heldBy(t, waits, "h1"), "")
+	for name, s := range map[string]custody.State{"taking": taking, "held": heldBy(t, waits, "h1"),
+		"rescued": rescued} {
 		if next, err := s.Cancelled(cancel(s, "ada", "cancel"), now); !errors.Is(err, wire.CodeNotHeld) ||
 			next.Phase != s.Phase {
 			t.Errorf("%s: %s, %v", name, next.Phase, err)
@@ -154,7 +158,7 @@ func TestATaskThatNoHostHasHadCanBeCancelled(t *testing.T) {
 func TestARescuedTaskOfANamedHostGoesToAnyOther(t *testing.T) {
 	t.Parallel()
 	for on, want := range map[string]string{"host:h1": "any", "any": "any", "gpu": "gpu"} {
-		s := rescue(t, held(t, placed(t, on).NeverReached(1), "h1"), "")
+		s := rescue(t, heldBy(t, placeAt(t, on).NeverReached(1), "h1"), "")
 		if s.Label() != want || s.Summary().On != want {
 			t.Errorf("born on %q it goes to %q, the list says %q, want %q", on, s.Label(), s.Summary().On, want)
 		}

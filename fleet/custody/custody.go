@@ -21,43 +21,43 @@ type Phase string
 
 // The phases of a custody.
 const (
-	Waiting Phase = "waiting" // no host has the task: one with a place is looked for
-	Taking  Phase = "taking"  // a host was asked to take it, and may have done so
-	Held    Phase = "held"    // a host has it
-	Ended   Phase = "ended"   // it is at an end of its workflow
+	PhaseWaiting Phase = "waiting" // no host has the task: one with a place is looked for
+	PhaseTaking  Phase = "taking"  // a host was asked to take it, and may have done so
+	PhaseHeld    Phase = "held"    // a host has it
+	PhaseEnded   Phase = "ended"   // it is at an end of its workflow
 )
 
-// Old is a host that may still have a task under an epoch that is over.
-type Old struct {
+// EarlierHost is a host that may still have a task under an epoch that is over.
+type EarlierHost struct {
 	Host  string `json:"host"`
 	Epoch int    `json:"epoch"`
 }
 
 // State is the custody of one task. Only the functions of this package make another one of it.
 type State struct {
-	Fleet   string       `json:"fleet"`
-	Task    string       `json:"task"`
-	Birth   wire.Birth   `json:"birth"`
-	Trust   Trust        `json:"trust"`
-	Phase   Phase        `json:"phase"`
-	Epoch   int          `json:"epoch"`             // of the last host that was asked to take the task; it only grows
-	Host    string       `json:"host,omitempty"`    // which that is; empty while waiting
-	Doubt   bool         `json:"doubt,omitempty"`   // an earlier try of the take may have been at the host
-	To      string       `json:"to,omitempty"`      // the host that a person named; empty for any
-	Not     []string     `json:"not,omitempty"`     // hosts that cannot take the task
-	Because []string     `json:"because,omitempty"` // why, for each of them
-	From    string       `json:"from,omitempty"`    // the host that had the task before
-	Since   []string     `json:"since,omitempty"`   // hosts that may have taken it since, and do not have it
-	Rescue  *wire.Rescue `json:"rescue,omitempty"`  // by which a person took it away; nil while a host has it
-	Known   wire.Head    `json:"known"`             // the last of the history that a host has signed
-	Version int          `json:"version,omitempty"` // of the last report under the epoch
-	Row     wire.Row     `json:"row"`
-	Told    int64        `json:"told,omitempty"`    // when that was reported, by the server's clock
-	Refusal *wire.Reply  `json:"refusal,omitempty"` // why no host creates the task
-	Keys    []wire.Kept  `json:"keys,omitempty"`    // the last requests that were done
-	Old     []Old        `json:"old,omitempty"`
-	Apart   []wire.Apart `json:"apart,omitempty"`   // what hosts pushed that came back after a rescue
-	Resumed bool         `json:"resumed,omitempty"` // began again from what a host said
+	Fleet   string             `json:"fleet"`
+	Task    string             `json:"task"`
+	Birth   wire.Birth         `json:"birth"`
+	Trust   Trust              `json:"trust"`
+	Phase   Phase              `json:"phase"`
+	Epoch   int                `json:"epoch"`             // of the last host that was asked to take it; only grows
+	Host    string             `json:"host,omitempty"`    // which that is; empty while waiting
+	Doubt   bool               `json:"doubt,omitempty"`   // an earlier try of the take may have been at the host
+	To      string             `json:"to,omitempty"`      // the host that a person named; empty for any
+	Not     []string           `json:"not,omitempty"`     // hosts that cannot take the task
+	Because []string           `json:"because,omitempty"` // why, for each of them
+	From    string             `json:"from,omitempty"`    // the host that had the task before
+	Since   []string           `json:"since,omitempty"`   // hosts that may have taken it since, and do not have it
+	Rescue  *wire.Rescue       `json:"rescue,omitempty"`  // by which a person took it away; nil while a host has it
+	Known   wire.Head          `json:"known"`             // the last of the history that a host has signed
+	Version int                `json:"version,omitempty"` // of the last report under the epoch
+	Row     wire.Row           `json:"row"`
+	Told    int64              `json:"told,omitempty"`    // when that was reported, by the server's clock
+	Refusal *wire.Reply        `json:"refusal,omitempty"` // why no host creates the task
+	Keys    []wire.DoneRequest `json:"keys,omitempty"`    // the last requests that were done
+	Old     []EarlierHost      `json:"old,omitempty"`
+	Apart   []wire.ApartWork   `json:"apart,omitempty"`   // what hosts pushed that came back after a rescue
+	Resumed bool               `json:"resumed,omitempty"` // began again from what a host said
 }
 
 // ErrDropped says that a message comes too late, or not from the custodian.
@@ -75,7 +75,7 @@ func New(fleet, id string, birth wire.Birth, trust Trust, now time.Time) (State,
 	if err != nil {
 		return State{}, err
 	}
-	s := State{Fleet: fleet, Task: id, Birth: birth, Trust: trust, Phase: Waiting}
+	s := State{Fleet: fleet, Task: id, Birth: birth, Trust: trust, Phase: PhaseWaiting}
 	s.To, _ = placeOf(birth.On)
 	return s, nil
 }
@@ -99,7 +99,7 @@ func (s State) Label() string {
 // Accepted gives the task to a host that has a place for it, under a new epoch; the host has not been asked to take it
 // yet. A host that cannot take it is left out from then on, and so is one that is no host of the fleet any more: what
 // it says of the take would not count.
-func (s State) Accepted(a wire.Accepted, now time.Time) State {
+func (s State) Accepted(a wire.OfferAnswer, now time.Time) State {
 	if a.Unfit == "" && !s.Trust.hasHost(s.Fleet, a.Host, now) {
 		a.Unfit = "it is not in the list of hosts"
 	}
@@ -107,14 +107,14 @@ func (s State) Accepted(a wire.Accepted, now time.Time) State {
 }
 
 // accepted is Accepted for who says it, without the list.
-func (s State) accepted(a wire.Accepted) State {
+func (s State) accepted(a wire.OfferAnswer) State {
 	switch {
-	case s.Phase != Waiting:
+	case s.Phase != PhaseWaiting:
 		return s
 	case a.Unfit != "":
 		return s.without(a.Host, a.Unfit)
 	}
-	s.Phase, s.Host, s.Version, s.Doubt = Taking, a.Host, 0, false
+	s.Phase, s.Host, s.Version, s.Doubt = PhaseTaking, a.Host, 0, false
 	s.Epoch++
 	return s
 }
@@ -129,8 +129,8 @@ func (s State) without(host, why string) State {
 // NeverReached says that the last try of the take under an epoch never was at the host. Where no try was, the task
 // waits for a place again. The epoch is not used again.
 func (s State) NeverReached(epoch int) State {
-	if s.Phase == Taking && s.Epoch == epoch && !s.Doubt {
-		s.Phase, s.Host = Waiting, ""
+	if s.Phase == PhaseTaking && s.Epoch == epoch && !s.Doubt {
+		s.Phase, s.Host = PhaseWaiting, ""
 	}
 	return s
 }
@@ -138,7 +138,7 @@ func (s State) NeverReached(epoch int) State {
 // Doubted says that a try of the take under an epoch failed, and may have been at the host. From then on the same host
 // is asked until it answers, or a person rescues the task: nothing moves by itself.
 func (s State) Doubted(epoch int) State {
-	if s.Phase == Taking && s.Epoch == epoch {
+	if s.Phase == PhaseTaking && s.Epoch == epoch {
 		s.Doubt = true
 	}
 	return s
@@ -151,7 +151,7 @@ func (s State) Again() State {
 }
 
 // Taken is the answer of a host to the take under an epoch, as far as it still matters.
-func (s State) Taken(epoch int, t wire.Taken, now time.Time) (State, error) {
+func (s State) Taken(epoch int, t wire.TakeAnswer, now time.Time) (State, error) {
 	if err := s.Trust.checkReport(s.Fleet, t.Report, now); err != nil {
 		return s, err
 	}
@@ -173,18 +173,18 @@ func (s State) Taken(epoch int, t wire.Taken, now time.Time) (State, error) {
 	return s, err
 }
 
-func (s State) taken(epoch int, t wire.Taken) (State, error) {
+func (s State) taken(epoch int, t wire.TakeAnswer) (State, error) {
 	r := t.Report
-	if s.Phase != Taking || s.Epoch != epoch || !s.by(r.Host, r.Epoch, r.Task) {
-		return s, dropped("the answer of the host %q to the take under the epoch %d", r.Host, epoch)
+	if s.Phase != PhaseTaking || s.Epoch != epoch || !s.by(r.Host, r.Epoch, r.Task) {
+		return s, dropError("the answer of the host %q to the take under the epoch %d", r.Host, epoch)
 	}
 	if t.Refused != "" {
 		return s.refused(t), nil
 	}
-	s.Phase, s.Row, s.Version, s.Known, s.Rescue, s.Since = Held, r.Row, r.Version, r.Row.Head, nil, nil
+	s.Phase, s.Row, s.Version, s.Known, s.Rescue, s.Since = PhaseHeld, r.Row, r.Version, r.Row.Head, nil, nil
 	s = s.Again()
 	if b := t.Reply; b != nil && b.Done && s.kept(b.Key) < 0 {
-		s = s.keeping(wire.Kept{Key: b.Key, Digest: b.Digest, Host: b.Host, Epoch: b.Epoch, Event: b.Head.Event,
+		s = s.keeping(wire.DoneRequest{Key: b.Key, Digest: b.Digest, Host: b.Host, Epoch: b.Epoch, Event: b.Head.Event,
 			Reply: *b})
 	}
 	s.Keys = slices.Clone(s.Keys)
@@ -198,12 +198,12 @@ func (s State) taken(epoch int, t wire.Taken) (State, error) {
 
 // refused looks for another host. Where the task cannot be created at the one that a person named, or at none at all,
 // the custody is over.
-func (s State) refused(t wire.Taken) State {
+func (s State) refused(t wire.TakeAnswer) State {
 	host := s.Host
 	s = s.mayHaveTaken().without(host, t.Refused)
-	s.Phase, s.Host = Waiting, ""
+	s.Phase, s.Host = PhaseWaiting, ""
 	if t.Reply != nil && s.From == "" && (s.To == host || t.Reply.Exit == wrongCall) {
-		s.Phase, s.Refusal = Ended, t.Reply
+		s.Phase, s.Refusal = PhaseEnded, t.Reply
 	}
 	return s
 }
@@ -225,12 +225,12 @@ func (s State) by(host string, epoch int, id string) bool {
 // end ends the custody where the task is over.
 func (s State) end() State {
 	if s.Row.Over {
-		s.Phase = Ended
+		s.Phase = PhaseEnded
 	}
 	return s
 }
 
-func dropped(format string, args ...any) error {
+func dropError(format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{ErrDropped}, args...)...)
 }
 
@@ -248,11 +248,11 @@ func (s State) Reported(r wire.Report, now time.Time) (State, error) {
 }
 
 func (s State) reported(r wire.Report) (State, error) {
-	if s.Phase != Held || !s.by(r.Host, r.Epoch, r.Task) {
-		return s, dropped("a report of the host %q under the epoch %d", r.Host, r.Epoch)
+	if s.Phase != PhaseHeld || !s.by(r.Host, r.Epoch, r.Task) {
+		return s, dropError("a report of the host %q under the epoch %d", r.Host, r.Epoch)
 	}
 	if r.Version <= s.Version || r.Row.Head.Event < s.Row.Head.Event {
-		return s, dropped("the report %d of the host %q, after the report %d", r.Version, r.Host, s.Version)
+		return s, dropError("the report %d of the host %q, after the report %d", r.Version, r.Host, s.Version)
 	}
 	s.Version, s.Row = r.Version, r.Row
 	s.Known = later(s.Known, r.Row.Head)
@@ -284,10 +284,10 @@ func (s State) Asked(a wire.Ask, now time.Time) (kept wire.Reply, done bool, err
 		}
 	}
 	switch {
-	case s.Phase == Ended:
+	case s.Phase == PhaseEnded:
 		return kept, false, fmt.Errorf("%w: cannot ask for anything: the task is %q, at the host %q", wire.CodeOver,
 			s.Row.Status, s.Host)
-	case s.Phase != Held:
+	case s.Phase != PhaseHeld:
 		return kept, false, fmt.Errorf("%w: cannot ask for anything yet: the task is %s; ask again when a host has it",
 			wire.CodeNotHeld, s.Phase)
 	case r.Epoch != s.Epoch || r.Host != s.Host || r.Task != s.Task:
@@ -307,7 +307,7 @@ func (s State) Asked(a wire.Ask, now time.Time) (kept wire.Reply, done bool, err
 }
 
 func (s State) kept(key string) int {
-	return slices.IndexFunc(s.Keys, func(k wire.Kept) bool { return k.Key == key })
+	return slices.IndexFunc(s.Keys, func(k wire.DoneRequest) bool { return k.Key == key })
 }
 
 // Answered keeps the answer to a request. After it the request is acknowledged: its event is in the history, or is
@@ -336,7 +336,7 @@ func (s State) answered(asked wire.Request, reply wire.Reply) (State, error) {
 	if i := s.kept(asked.Key); i >= 0 {
 		return s, nil // a repeat that was under way at the same time
 	}
-	if s.Phase != Held && s.Phase != Ended || !s.by(reply.Host, reply.Epoch, reply.Task) {
+	if s.Phase != PhaseHeld && s.Phase != PhaseEnded || !s.by(reply.Host, reply.Epoch, reply.Task) {
 		return s, fmt.Errorf("%w: the task left the host %q before the answer came: ask again", wire.CodeNotKnown,
 			reply.Host)
 	}
@@ -350,13 +350,13 @@ func (s State) answered(asked wire.Request, reply wire.Reply) (State, error) {
 	if asked.Method == wire.MethodSnapshot { // no history has it: a new host would name it as lost
 		return s, nil
 	}
-	return s.end().keeping(wire.Kept{Key: asked.Key, Digest: sign.Digest(asked), Host: reply.Host,
+	return s.end().keeping(wire.DoneRequest{Key: asked.Key, Digest: sign.Digest(asked), Host: reply.Host,
 		Epoch: reply.Epoch, Event: reply.Head.Event, Reply: reply}), nil
 }
 
 // keeping keeps a request, and of many only the last ones. Of the answers it keeps the last ones as far as there is
 // room, and that to the creation; for the others the host answers from its history.
-func (s State) keeping(k wire.Kept) State {
+func (s State) keeping(k wire.DoneRequest) State {
 	s.Keys = append(slices.Clone(s.Keys), k)
 	if more := len(s.Keys) - wire.KeptKeys; more > 0 {
 		s.Keys = s.Keys[more:]
@@ -382,13 +382,13 @@ func (s State) Cancelled(a wire.Ask, now time.Time) (State, error) {
 		return s, err
 	case a.Request.Method != wire.MethodCancel:
 		return s, fmt.Errorf("%w: cannot cancel the task: what was signed is %q", wire.CodeStaleEpoch, a.Request.Method)
-	case s.Phase == Ended:
+	case s.Phase == PhaseEnded:
 		return s, fmt.Errorf("%w: cannot cancel the task: it is %q", wire.CodeOver, s.Row.Status)
-	case s.Phase != Waiting || s.From != "":
+	case s.Phase != PhaseWaiting || s.From != "":
 		return s, fmt.Errorf("%w: cannot cancel the task without a host that has it: it is %s; ask again when a host "+
 			"has taken it", wire.CodeNotHeld, s.Phase)
 	}
-	s.Phase, s.Row.Over = Ended, true
+	s.Phase, s.Row.Over = PhaseEnded, true
 	return s, nil
 }
 

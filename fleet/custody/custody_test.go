@@ -19,7 +19,7 @@ const id = "abc"
 
 var now = time.Unix(1_700_000_000, 0).UTC()
 
-func born(t *testing.T) custody.State {
+func newCustody(t *testing.T) custody.State {
 	t.Helper()
 	s, err := custody.New(testkit.Fleet, id, testkit.Birth(t, "ada", id, "any", now), testkit.Trust(t), now)
 	if err != nil {
@@ -28,17 +28,17 @@ func born(t *testing.T) custody.State {
 	return s
 }
 
-func taken(t *testing.T, host string, epoch, event int) wire.Taken {
+func takeAnswer(t *testing.T, host string, epoch, event int) wire.TakeAnswer {
 	t.Helper()
-	return wire.Taken{Report: testkit.Report(t, host, id, epoch, 1, event, "working")}
+	return wire.TakeAnswer{Report: testkit.Report(t, host, id, epoch, 1, event, "working")}
 }
 
-// held is a custody that a host has under the next epoch.
-func held(t *testing.T, s custody.State, host string) custody.State {
+// heldBy is a custody that a host has under the next epoch.
+func heldBy(t *testing.T, s custody.State, host string) custody.State {
 	t.Helper()
-	s = s.Accepted(wire.Accepted{Host: host}, now)
-	s, err := s.Taken(s.Epoch, taken(t, host, s.Epoch, 5), now)
-	if err != nil || s.Phase != custody.Held {
+	s = s.Accepted(wire.OfferAnswer{Host: host}, now)
+	s, err := s.Taken(s.Epoch, takeAnswer(t, host, s.Epoch, 5), now)
+	if err != nil || s.Phase != custody.PhaseHeld {
 		t.Fatalf("%s: %v", s.Phase, err)
 	}
 	return s
@@ -62,8 +62,8 @@ func request(s custody.State, key string) wire.Request {
 	return testkit.Request("ada", id, s.Host, s.Epoch, key, now)
 }
 
-// answered is a custody after a request was done at an event.
-func answered(t *testing.T, s custody.State, key string, event int) custody.State {
+// withAnswer is a custody after a request was done at an event.
+func withAnswer(t *testing.T, s custody.State, key string, event int) custody.State {
 	t.Helper()
 	r := request(s, key)
 	s, err := s.Answered(r, testkit.Reply(t, s.Host, r, event), now)
@@ -84,10 +84,10 @@ func TestNew_needsWhatAPersonSigned(t *testing.T) {
 	t.Parallel()
 	b := testkit.Birth(t, "ada", id, "host:h2", now)
 	s, err := custody.New(testkit.Fleet, id, b, testkit.Trust(t), now)
-	if err != nil || s.To != "h2" || s.Phase != custody.Waiting || s.Epoch != 0 {
+	if err != nil || s.To != "h2" || s.Phase != custody.PhaseWaiting || s.Epoch != 0 {
 		t.Errorf("%+v, %v", s, err)
 	}
-	if born(t).To != "" {
+	if newCustody(t).To != "" {
 		t.Error("a label is a host")
 	}
 	if _, err := custody.New(testkit.Fleet, "abd", b, testkit.Trust(t), now); err == nil {
@@ -104,26 +104,28 @@ func TestNew_needsWhatAPersonSigned(t *testing.T) {
 
 func TestAccepted_givesTheTaskToOneHostUnderANewEpoch(t *testing.T) {
 	t.Parallel()
-	s := born(t)
-	unfit := s.Accepted(wire.Accepted{Host: "h1", Unfit: "no claude"}, now)
-	if unfit = unfit.Accepted(wire.Accepted{Host: "h1", Unfit: "no claude"}, now); unfit.Phase != custody.Waiting ||
+	s := newCustody(t)
+	unfit := s.Accepted(wire.OfferAnswer{Host: "h1", Unfit: "no claude"}, now)
+	if unfit = unfit.Accepted(wire.OfferAnswer{Host: "h1", Unfit: "no claude"},
+		now); unfit.Phase != custody.PhaseWaiting ||
 		strings.Join(unfit.Offer().Not, " ") != "h1" || unfit.Epoch != 0 {
 		t.Errorf("unfit: %+v", unfit)
 	}
 	if not := unfit.Again().Offer().Not; len(not) > 0 {
 		t.Errorf("again: %v", not)
 	}
-	s = s.Accepted(wire.Accepted{Host: "h1"}, now)
-	if s.Phase != custody.Taking || s.Host != "h1" || s.Epoch != 1 || s.Take().Epoch != 1 {
+	s = s.Accepted(wire.OfferAnswer{Host: "h1"}, now)
+	if s.Phase != custody.PhaseTaking || s.Host != "h1" || s.Epoch != 1 || s.Take().Epoch != 1 {
 		t.Errorf("accepted: %+v", s)
 	}
-	if again := s.Accepted(wire.Accepted{Host: "h2"}, now); again.Host != "h1" || again.Epoch != 1 {
+	if again := s.Accepted(wire.OfferAnswer{Host: "h2"}, now); again.Host != "h1" || again.Epoch != 1 {
 		t.Errorf("a second host: %+v", again)
 	}
-	if next := rescue(t, held(t, born(t), "h1"), "").Accepted(wire.Accepted{Host: "h2"}, now); next.Version != 0 {
+	if next := rescue(t, heldBy(t, newCustody(t), "h1"), "").Accepted(wire.OfferAnswer{Host: "h2"},
+		now); next.Version != 0 {
 		t.Errorf("the reports of the next host begin after %d", next.Version)
 	}
-	if o := born(t).Offer(); o.Epoch != 1 || o.Project != "web" {
+	if o := newCustody(t).Offer(); o.Epoch != 1 || o.Project != "web" {
 		t.Errorf("offer: %+v", o)
 	}
 }
@@ -131,12 +133,12 @@ func TestAccepted_givesTheTaskToOneHostUnderANewEpoch(t *testing.T) {
 // A host that was removed goes on to ask for tasks until its daemon is stopped. What it says of a take would not count.
 func TestAccepted_givesNothingToAHostThatIsNotInTheList(t *testing.T) {
 	t.Parallel()
-	s := born(t).Accepted(wire.Accepted{Host: "h3"}, now)
-	if s.Phase != custody.Waiting || s.Epoch != 0 || strings.Join(s.Not, " ") != "h3" ||
+	s := newCustody(t).Accepted(wire.OfferAnswer{Host: "h3"}, now)
+	if s.Phase != custody.PhaseWaiting || s.Epoch != 0 || strings.Join(s.Not, " ") != "h3" ||
 		!strings.Contains(strings.Join(s.Because, " "), "not in the list of hosts") {
 		t.Errorf("a host that was removed: %+v", s)
 	}
-	retired := born(t)
+	retired := newCustody(t)
 	ended := signed.Person{Name: "h1", Key: sign.KeyOf(testkit.Key(t, "h1").PublicKey()), Create: true, Until: now}
 	list, err := sign.List(testkit.Key(t, testkit.Authority), signed.TitleOf(testkit.Fleet, signed.OfHosts, 2)+"\n"+
 		ended.Line()+"\n")
@@ -144,74 +146,74 @@ func TestAccepted_givesNothingToAHostThatIsNotInTheList(t *testing.T) {
 		t.Fatal(err)
 	}
 	retired.Trust.Hosts = list
-	if s := retired.Accepted(wire.Accepted{Host: "h1"}, now); s.Phase != custody.Waiting {
+	if s := retired.Accepted(wire.OfferAnswer{Host: "h1"}, now); s.Phase != custody.PhaseWaiting {
 		t.Errorf("a host whose key has ended: %+v", s)
 	}
-	if s := retired.Accepted(wire.Accepted{Host: "h1"}, now.Add(-time.Second)); s.Phase != custody.Taking {
+	if s := retired.Accepted(wire.OfferAnswer{Host: "h1"}, now.Add(-time.Second)); s.Phase != custody.PhaseTaking {
 		t.Errorf("before that: %+v", s)
 	}
 }
 
 func TestNeverReached_waitsAgainUnlessATryMayHaveBeenThere(t *testing.T) {
 	t.Parallel()
-	s := born(t).Accepted(wire.Accepted{Host: "h1"}, now)
+	s := newCustody(t).Accepted(wire.OfferAnswer{Host: "h1"}, now)
 	again := s.NeverReached(1)
-	if again.Phase != custody.Waiting || again.Host != "" {
+	if again.Phase != custody.PhaseWaiting || again.Host != "" {
 		t.Errorf("never reached: %+v", again)
 	}
-	if next := again.Accepted(wire.Accepted{Host: "h2"}, now); next.Epoch != 2 {
+	if next := again.Accepted(wire.OfferAnswer{Host: "h2"}, now); next.Epoch != 2 {
 		t.Errorf("an epoch is used twice: %+v", next)
 	}
-	if other := s.NeverReached(0); other.Phase != custody.Taking {
+	if other := s.NeverReached(0); other.Phase != custody.PhaseTaking {
 		t.Error("an earlier take counts")
 	}
-	if doubt := s.Doubted(1).NeverReached(1); doubt.Phase != custody.Taking || doubt.Host != "h1" {
+	if doubt := s.Doubted(1).NeverReached(1); doubt.Phase != custody.PhaseTaking || doubt.Host != "h1" {
 		t.Errorf("in doubt it is placed again: %+v", doubt)
 	}
-	if s.Doubted(0).Doubt || again.Doubted(1).Doubt || held(t, born(t), "h1").Doubted(1).Doubt {
+	if s.Doubted(0).Doubt || again.Doubted(1).Doubt || heldBy(t, newCustody(t), "h1").Doubted(1).Doubt {
 		t.Error("an earlier take makes doubt")
 	}
-	if again.Accepted(wire.Accepted{Host: "h2"}, now).Doubt || rescue(t, s.Doubted(1), "h2").Accepted(
-		wire.Accepted{Host: "h2"}, now).Doubt {
+	if again.Accepted(wire.OfferAnswer{Host: "h2"}, now).Doubt || rescue(t, s.Doubted(1), "h2").Accepted(
+		wire.OfferAnswer{Host: "h2"}, now).Doubt {
 		t.Error("another host's take is in doubt")
 	}
-	if h := held(t, born(t), "h1"); h.NeverReached(1).Phase != custody.Held {
+	if h := heldBy(t, newCustody(t), "h1"); h.NeverReached(1).Phase != custody.PhaseHeld {
 		t.Error("a late timeout takes a task away")
 	}
 }
 
 func TestTaken_countsOnlyFromTheHostUnderItsEpoch(t *testing.T) {
 	t.Parallel()
-	s := born(t).Accepted(wire.Accepted{Host: "h1"}, now)
-	for what, one := range map[string]wire.Taken{
-		"another host": taken(t, "h2", 1, 5), "another epoch": taken(t, "h1", 2, 5),
+	s := newCustody(t).Accepted(wire.OfferAnswer{Host: "h1"}, now)
+	for what, one := range map[string]wire.TakeAnswer{
+		"another host": takeAnswer(t, "h2", 1, 5), "another epoch": takeAnswer(t, "h1", 2, 5),
 		"another task": {Report: testkit.Report(t, "h1", "abd", 1, 1, 5, "working")},
 	} {
-		if next, err := s.Taken(1, one, now); !errors.Is(err, custody.ErrDropped) || next.Phase != custody.Taking {
+		if next, err := s.Taken(1, one, now); !errors.Is(err, custody.ErrDropped) || next.Phase != custody.PhaseTaking {
 			t.Errorf("%s: %s, %v", what, next.Phase, err)
 		}
 	}
-	_, err := s.Taken(2, taken(t, "h1", 1, 5), now)
+	_, err := s.Taken(2, takeAnswer(t, "h1", 1, 5), now)
 	wants(t, "the answer to another take", err, custody.ErrDropped)
-	forged := taken(t, "h1", 1, 5)
+	forged := takeAnswer(t, "h1", 1, 5)
 	forged.Report.Row.Status = "done"
-	if next, err := s.Taken(1, forged, now); err == nil || next.Phase != custody.Taking {
+	if next, err := s.Taken(1, forged, now); err == nil || next.Phase != custody.PhaseTaking {
 		t.Errorf("forged: %v", err)
 	}
-	h, err := s.Taken(1, taken(t, "h1", 1, 5), now)
-	if err != nil || h.Phase != custody.Held || h.Row.Status != "working" || h.Version != 1 || h.Known.Event != 5 {
+	h, err := s.Taken(1, takeAnswer(t, "h1", 1, 5), now)
+	if err != nil || h.Phase != custody.PhaseHeld || h.Row.Status != "working" || h.Version != 1 || h.Known.Event != 5 {
 		t.Errorf("taken: %+v, %v", h, err)
 	}
-	_, err = h.Taken(1, taken(t, "h1", 1, 5), now)
+	_, err = h.Taken(1, takeAnswer(t, "h1", 1, 5), now)
 	wants(t, "a second answer", err, custody.ErrDropped)
-	no := taken(t, "h1", 1, 0)
+	no := takeAnswer(t, "h1", 1, 0)
 	no.Refused = "no such project"
-	if h, err = s.Taken(1, no, now); err != nil || h.Phase != custody.Waiting || h.Host != "" ||
+	if h, err = s.Taken(1, no, now); err != nil || h.Phase != custody.PhaseWaiting || h.Host != "" ||
 		strings.Join(h.Not, "") != "h1" {
 		t.Errorf("refused: %+v, %v", h, err)
 	}
-	over := wire.Taken{Report: testkit.Report(t, "h1", id, 1, 1, 5, "over")}
-	if h, err = s.Taken(1, over, now); err != nil || h.Phase != custody.Ended {
+	over := wire.TakeAnswer{Report: testkit.Report(t, "h1", id, 1, 1, 5, "over")}
+	if h, err = s.Taken(1, over, now); err != nil || h.Phase != custody.PhaseEnded {
 		t.Errorf("over: %s, %v", h.Phase, err)
 	}
 }
@@ -219,7 +221,7 @@ func TestTaken_countsOnlyFromTheHostUnderItsEpoch(t *testing.T) {
 // Attackers cannot (docs/proof.md): report for another host, or under a stale epoch.
 func TestReported_neverGoesBack(t *testing.T) {
 	t.Parallel()
-	s := held(t, born(t), "h1")
+	s := heldBy(t, newCustody(t), "h1")
 	report := func(host string, epoch, version, event int, status string) error {
 		t.Helper()
 		next, err := s.Reported(testkit.Report(t, host, id, epoch, version, event, status), now)
@@ -242,15 +244,15 @@ func TestReported_neverGoesBack(t *testing.T) {
 	if s.Row.Status != "reviewing" || s.Version != 2 || s.Known.Event != 6 {
 		t.Errorf("the row is %+v", s.Row)
 	}
-	s = answered(t, s, "k", 9)
+	s = withAnswer(t, s, "k", 9)
 	wants(t, "an event before the last answer", report("h1", 1, 3, 8, "testing"), nil)
 	if s.Known.Event != 9 {
 		t.Errorf("what custody knows goes back to %+v", s.Known)
 	}
-	s = held(t, rescue(t, s, "h2"), "h2")
+	s = heldBy(t, rescue(t, s, "h2"), "h2")
 	wants(t, "the dead host's late report", report("h1", 1, 9, 99, "over"), custody.ErrDropped)
 	wants(t, "the end", report("h2", 2, 2, 99, "over"), nil)
-	if s.Phase != custody.Ended {
+	if s.Phase != custody.PhaseEnded {
 		t.Errorf("at the end it is %s", s.Phase)
 	}
 	wants(t, "after the end", report("h2", 2, 3, 100, "working"), custody.ErrDropped)
@@ -258,12 +260,12 @@ func TestReported_neverGoesBack(t *testing.T) {
 
 func TestAsked_answersARepeatAndJudgesTheRest(t *testing.T) {
 	t.Parallel()
-	s := held(t, born(t), "h1")
+	s := heldBy(t, newCustody(t), "h1")
 	r := request(s, "k")
 	if _, done, err := s.Asked(testkit.Ask(t, r), now); done || err != nil {
 		t.Errorf("new: %t, %v", done, err)
 	}
-	s = answered(t, s, "k", 6)
+	s = withAnswer(t, s, "k", 6)
 	reply, done, err := s.Asked(testkit.Ask(t, r), now.Add(time.Hour))
 	if !done || err != nil || reply.Head.Event != 6 {
 		t.Errorf("repeated: %+v, %t, %v", reply, done, err)
@@ -280,8 +282,8 @@ func TestAsked_answersARepeatAndJudgesTheRest(t *testing.T) {
 	wants(t, "another epoch", ask(func(r *wire.Request) { r.Epoch = 2 }, s, now), wire.CodeStaleEpoch)
 	wants(t, "another task", ask(func(r *wire.Request) { r.Task = "abd" }, s, now), wire.CodeStaleEpoch)
 	wants(t, "expired", ask(none, s, now.Add(5*time.Minute)), wire.CodeStaleEpoch)
-	wants(t, "waiting", ask(none, born(t), now), wire.CodeNotHeld)
-	wants(t, "taking", ask(none, born(t).Accepted(wire.Accepted{Host: "h1"}, now), now), wire.CodeNotHeld)
+	wants(t, "waiting", ask(none, newCustody(t), now), wire.CodeNotHeld)
+	wants(t, "taking", ask(none, newCustody(t).Accepted(wire.OfferAnswer{Host: "h1"}, now), now), wire.CodeNotHeld)
 	over, err := s.Reported(testkit.Report(t, "h1", id, 1, 9, 9, "over"), now)
 	wants(t, "ending", err, nil)
 	wants(t, "over", ask(none, over, now), wire.CodeOver)
@@ -293,7 +295,7 @@ func TestAsked_answersARepeatAndJudgesTheRest(t *testing.T) {
 // The host checks the signature too; custody has the newest list, and knows at once who is not in it any more.
 func TestAsked_letsNothingGoThatAPersonOfTheListDidNotSign(t *testing.T) {
 	t.Parallel()
-	s := held(t, born(t), "h1")
+	s := heldBy(t, newCustody(t), "h1")
 	r := request(s, "k")
 	refused := func(what string, a wire.Ask, in custody.State, at time.Time, code wire.Code) {
 		t.Helper()
@@ -326,7 +328,7 @@ func TestAsked_letsNothingGoThatAPersonOfTheListDidNotSign(t *testing.T) {
 // from its history: its key stands for the same request all the while.
 func TestAnswered_keepsAsManyAnswersAsThereIsRoomFor(t *testing.T) {
 	t.Parallel()
-	s := held(t, born(t), "h1")
+	s := heldBy(t, newCustody(t), "h1")
 	const many = 6
 	for i := range many {
 		r := request(s, fmt.Sprintf("k%d", i))
@@ -368,7 +370,7 @@ func TestAnswered_keepsAsManyAnswersAsThereIsRoomFor(t *testing.T) {
 // A snapshot is no event of the task: after a rescue it would be named as lost.
 func TestAnswered_doesNotKeepASnapshot(t *testing.T) {
 	t.Parallel()
-	s := held(t, born(t), "h1")
+	s := heldBy(t, newCustody(t), "h1")
 	asked := testkit.Request("ada", id, s.Host, s.Epoch, "snap", now)
 	asked.Method = wire.MethodSnapshot
 	next, err := s.Answered(asked, testkit.Reply(t, s.Host, asked, 7), now)
@@ -380,7 +382,7 @@ func TestAnswered_doesNotKeepASnapshot(t *testing.T) {
 // A host says with its answer how the task is then, as it would report it a moment later.
 func TestAnswered_takesOverTheReportThatGoesWithIt(t *testing.T) {
 	t.Parallel()
-	s := held(t, born(t), "h1")
+	s := heldBy(t, newCustody(t), "h1")
 	r := request(s, "k")
 	with := func(report wire.Report) custody.State {
 		reply := testkit.Reply(t, "h1", r, 7)
@@ -395,7 +397,7 @@ func TestAnswered_takesOverTheReportThatGoesWithIt(t *testing.T) {
 	if next := with(good); next.Row.Status != "reviewing" || next.Version != good.Version {
 		t.Errorf("it shows %+v", next.Row)
 	}
-	if next := with(testkit.Report(t, "h1", id, 1, s.Version+1, 7, "over")); next.Phase != custody.Ended {
+	if next := with(testkit.Report(t, "h1", id, 1, s.Version+1, 7, "over")); next.Phase != custody.PhaseEnded {
 		t.Errorf("the task is over, and its custody %q", next.Phase)
 	}
 	forged, other := good, testkit.Report(t, "h2", id, 1, s.Version+1, 7, "reviewing")
@@ -411,7 +413,7 @@ func TestAnswered_takesOverTheReportThatGoesWithIt(t *testing.T) {
 // Attackers cannot (docs/proof.md): answer in the place of another host.
 func TestAnswered_keepsWhatWasDone(t *testing.T) {
 	t.Parallel()
-	s := held(t, born(t), "h1")
+	s := heldBy(t, newCustody(t), "h1")
 	r := request(s, "k")
 	good := testkit.Reply(t, "h1", r, 7)
 	refusal := good
@@ -427,7 +429,7 @@ func TestAnswered_keepsWhatWasDone(t *testing.T) {
 	wants(t, "forged", err, wire.CodeNotKnown)
 	_, err = s.Answered(r, testkit.Reply(t, "h2", r, 7), now)
 	wants(t, "another host's", err, wire.CodeNotKnown)
-	next := answered(t, s, "k", 7)
+	next := withAnswer(t, s, "k", 7)
 	if k := next.Keys[0]; k.Key != "k" || k.Digest != sign.Digest(r) || k.Host != "h1" || k.Epoch != 1 ||
 		k.Event != 7 || next.Known.Event != 7 {
 		t.Errorf("kept: %+v", k)
@@ -435,7 +437,7 @@ func TestAnswered_keepsWhatWasDone(t *testing.T) {
 	if twice, err := next.Answered(r, good, now); err != nil || len(twice.Keys) != 1 {
 		t.Errorf("twice: %+v, %v", twice.Keys, err)
 	}
-	for _, away := range []custody.State{rescue(t, s, "h2"), held(t, rescue(t, s, "h2"), "h2")} {
+	for _, away := range []custody.State{rescue(t, s, "h2"), heldBy(t, rescue(t, s, "h2"), "h2")} {
 		_, err = away.Answered(r, good, now)
 		wants(t, "after a rescue", err, wire.CodeNotKnown)
 	}
@@ -448,9 +450,9 @@ func TestAnswered_keepsWhatWasDone(t *testing.T) {
 
 func TestCustodyKeepsTheLastKeys(t *testing.T) {
 	t.Parallel()
-	s := held(t, born(t), "h1")
+	s := heldBy(t, newCustody(t), "h1")
 	for i := range wire.KeptKeys + 1 {
-		s = answered(t, s, fmt.Sprintf("k%d", i), i)
+		s = withAnswer(t, s, fmt.Sprintf("k%d", i), i)
 	}
 	if len(s.Keys) != wire.KeptKeys || s.Keys[0].Key != "k1" || s.Keys[len(s.Keys)-1].Key != "k200" {
 		t.Errorf("kept are %d keys, from %s", len(s.Keys), s.Keys[0].Key)
@@ -459,15 +461,15 @@ func TestCustodyKeepsTheLastKeys(t *testing.T) {
 
 func TestTheNextHostGetsTheRescueAsAPersonSignedIt(t *testing.T) {
 	t.Parallel()
-	s := held(t, born(t), "h1")
+	s := heldBy(t, newCustody(t), "h1")
 	r := testkit.Rescue(t, "ada", id, s.Epoch, "h2", "it was lost", now)
 	s, err := s.Rescued(r)
 	wants(t, "a rescue", err, nil)
-	s = s.Accepted(wire.Accepted{Host: "h2"}, now)
+	s = s.Accepted(wire.OfferAnswer{Host: "h2"}, now)
 	if take := s.Take(); !reflect.DeepEqual(take.Rescue, &r) {
 		t.Errorf("the take has the rescue %+v, want %+v", take.Rescue, r)
 	}
-	s, err = s.Taken(s.Epoch, taken(t, "h2", s.Epoch, 5), now)
+	s, err = s.Taken(s.Epoch, takeAnswer(t, "h2", s.Epoch, 5), now)
 	wants(t, "a take", err, nil)
 	if s.Rescue != nil {
 		t.Errorf("a task that has a host again still has the rescue %+v", *s.Rescue)
@@ -476,7 +478,7 @@ func TestTheNextHostGetsTheRescueAsAPersonSignedIt(t *testing.T) {
 
 func TestARescueTakesTheTaskAwayOnce(t *testing.T) {
 	t.Parallel()
-	s := held(t, born(t), "h1")
+	s := heldBy(t, newCustody(t), "h1")
 	try := func(s custody.State, from int, to string) (bool, error) {
 		t.Helper()
 		return s.Rescuable(testkit.Rescue(t, "ada", id, from, to, "", now), now)
@@ -487,7 +489,7 @@ func TestARescueTakesTheTaskAwayOnce(t *testing.T) {
 	wants(t, "no epoch", err, wire.CodeStaleEpoch)
 	_, err = try(s, 1, "h1")
 	wants(t, "to where it is", err, wire.CodeStaleEpoch)
-	_, err = try(born(t).Accepted(wire.Accepted{Host: "h1"}, now).NeverReached(1), 1, "")
+	_, err = try(newCustody(t).Accepted(wire.OfferAnswer{Host: "h1"}, now).NeverReached(1), 1, "")
 	wants(t, "waiting", err, wire.CodeNotHeld)
 	over, err := s.Reported(testkit.Report(t, "h1", id, 1, 9, 9, "over"), now)
 	wants(t, "ending", err, nil)
@@ -498,16 +500,17 @@ func TestARescueTakesTheTaskAwayOnce(t *testing.T) {
 	if _, err := s.Rescuable(unsigned, now); err == nil {
 		t.Error("an unsigned rescue is due")
 	}
-	s = answered(t, s, "k", 8)
+	s = withAnswer(t, s, "k", 8)
 	next := rescue(t, s, "")
-	if next.Phase != custody.Waiting || next.Host != "" || next.Old[0] != (custody.Old{Host: "h1", Epoch: 1}) ||
+	if next.Phase != custody.PhaseWaiting || next.Host != "" || next.Old[0] != (custody.EarlierHost{Host: "h1",
+		Epoch: 1}) ||
 		next.From != "h1" || strings.Join(next.Not, "") != "h1" {
 		t.Errorf("rescued: %+v", next)
 	}
 	if due, err := try(next, 1, ""); due || err != nil {
 		t.Errorf("a second one: %t, %v", due, err)
 	}
-	next = held(t, next, "h2")
+	next = heldBy(t, next, "h2")
 	if take := next.Take(); next.Epoch != 2 || take.From != "h1" || take.Known.Event != 5 || len(take.Keys) != 1 {
 		t.Errorf("the take: %+v", take)
 	}
@@ -521,7 +524,7 @@ func TestARescueTakesTheTaskAwayOnce(t *testing.T) {
 	if named.To != "h2" || len(named.Not) > 0 {
 		t.Errorf("to a named host: %+v", named)
 	}
-	doubtful := rescue(t, rescue(t, s, "h2").Accepted(wire.Accepted{Host: "h2"}, now).Doubted(2), "")
+	doubtful := rescue(t, rescue(t, s, "h2").Accepted(wire.OfferAnswer{Host: "h2"}, now).Doubted(2), "")
 	if doubtful.From != "h1" || len(doubtful.Old) != 2 {
 		t.Errorf("a take with an unknown end: %+v", doubtful)
 	}
@@ -532,11 +535,11 @@ func TestARescueTakesTheTaskAwayOnce(t *testing.T) {
 func TestTake_namesTheHostsThatMayHaveTakenTheTaskSince(t *testing.T) {
 	t.Parallel()
 	asks := func(s custody.State, host string) custody.State {
-		return s.Accepted(wire.Accepted{Host: host}, now)
+		return s.Accepted(wire.OfferAnswer{Host: host}, now)
 	}
 	refuses := func(s custody.State) custody.State {
 		t.Helper()
-		no := taken(t, s.Host, s.Epoch, 5)
+		no := takeAnswer(t, s.Host, s.Epoch, 5)
 		no.Refused = "no place"
 		s, err := s.Taken(s.Epoch, no, now)
 		wants(t, "the refusal", err, nil)
@@ -548,10 +551,10 @@ func TestTake_namesTheHostsThatMayHaveTakenTheTaskSince(t *testing.T) {
 			t.Errorf("%s: from %q, since %q, want %q and %q", what, take.From, take.Since, from, since)
 		}
 	}
-	first := asks(born(t), "h1")
+	first := asks(newCustody(t), "h1")
 	is("no host has had it", asks(rescue(t, refuses(asks(refuses(first), "h2")).Again().
-		Accepted(wire.Accepted{Host: "h1"}, now), ""), "h2"), "", "")
-	s := rescue(t, held(t, born(t), "h1"), "")
+		Accepted(wire.OfferAnswer{Host: "h1"}, now), ""), "h2"), "", "")
+	s := rescue(t, heldBy(t, newCustody(t), "h1"), "")
 	is("the first one is asked", asks(s, "h2"), "h1", "")
 	s = asks(rescue(t, asks(s, "h2"), ""), "h1")
 	is("one did not answer", s, "h1", "h2")
@@ -559,14 +562,14 @@ func TestTake_namesTheHostsThatMayHaveTakenTheTaskSince(t *testing.T) {
 	is("another one has refused", s, "h1", "h2 h1")
 	s = asks(rescue(t, s, ""), "h1")
 	is("they are asked again", s, "h1", "h2 h1")
-	s, err := s.Taken(s.Epoch, taken(t, "h1", s.Epoch, 9), now)
+	s, err := s.Taken(s.Epoch, takeAnswer(t, "h1", s.Epoch, 9), now)
 	wants(t, "the take", err, nil)
 	is("it was taken", asks(rescue(t, s, ""), "h2"), "h1", "")
 }
 
 func TestLeft_endsWhatIsOld(t *testing.T) {
 	t.Parallel()
-	s := rescue(t, held(t, rescue(t, held(t, born(t), "h1"), "h2"), "h2"), "")
+	s := rescue(t, heldBy(t, rescue(t, heldBy(t, newCustody(t), "h1"), "h2"), "h2"), "")
 	if len(s.Old) != 2 {
 		t.Fatalf("old: %+v", s.Old)
 	}
@@ -579,7 +582,7 @@ func TestLeft_endsWhatIsOld(t *testing.T) {
 		lost := "refs/orange/fleet/" + id + "/lost/1"
 		next := s.Left(one.host, one.epoch, lost).Left(one.host, one.epoch, "refs/heads/main")
 		if next = next.Left(one.host, one.epoch, lost); len(next.Summary().Apart) != 1 ||
-			next.Summary().Apart[0] != (wire.Apart{Host: one.host, Epoch: one.epoch, Ref: lost}) {
+			next.Summary().Apart[0] != (wire.ApartWork{Host: one.host, Epoch: one.epoch, Ref: lost}) {
 			t.Errorf("%s left %d: %+v", one.host, one.epoch, next.Apart)
 		}
 		if len(next.Old) != one.left || strings.Join(next.Not, "") != one.not {
@@ -590,12 +593,12 @@ func TestLeft_endsWhatIsOld(t *testing.T) {
 
 func TestWhatANewHostDoesNotFindIsNamedAsLost(t *testing.T) {
 	t.Parallel()
-	s := answered(t, answered(t, held(t, born(t), "h1"), "k1", 6), "k2", 7)
-	s = rescue(t, s, "h2").Accepted(wire.Accepted{Host: "h2"}, now)
+	s := withAnswer(t, withAnswer(t, heldBy(t, newCustody(t), "h1"), "k1", 6), "k2", 7)
+	s = rescue(t, s, "h2").Accepted(wire.OfferAnswer{Host: "h2"}, now)
 	if len(s.Take().Keys) != 2 || s.Take().Known.Event != 7 {
 		t.Errorf("the take: %+v", s.Take())
 	}
-	lost := taken(t, "h2", 2, 6)
+	lost := takeAnswer(t, "h2", 2, 6)
 	lost.Lost = []string{"k2"}
 	s, err := s.Taken(2, lost, now)
 	wants(t, "taking", err, nil)
@@ -619,7 +622,7 @@ func TestWhatANewHostDoesNotFindIsNamedAsLost(t *testing.T) {
 // Attackers cannot (docs/proof.md): add a signer, at the registry, a custody or a host.
 func TestTrusted_takesNewerListsOfTheSameAuthority(t *testing.T) {
 	t.Parallel()
-	s := born(t)
+	s := newCustody(t)
 	two := testkit.Trust(t)
 	two.People = testkit.List(t, signed.OfPeople, 2, "ada", "bob")
 	next, err := s.Trusted(two)

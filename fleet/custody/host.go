@@ -67,10 +67,10 @@ func (h HostState) Silent(number int, now time.Time) HostState {
 }
 
 // Released takes a task away from the host, if the host is lost, or the person said why it is not waited for.
-func (h HostState) Released(r wire.Release) (HostState, wire.Released) {
+func (h HostState) Released(r wire.Release) (HostState, wire.ReleaseAnswer) {
 	if h.Here && !r.Now {
-		return h, wire.Released{Kept: fmt.Sprintf("cannot take the task away from the host %q, which is there: stop "+
-			"it, or say why it is not waited for (--now REASON)", h.Host)}
+		return h, wire.ReleaseAnswer{Kept: fmt.Sprintf("cannot take the task away from the host %q, which is there: "+
+			"stop it, or say why it is not waited for (--now REASON)", h.Host)}
 	}
 	h.Gone = slices.DeleteFunc(slices.Clone(h.Gone), func(g wire.Gone) bool {
 		return g.Task == r.Task && g.Epoch <= r.Epoch
@@ -78,7 +78,7 @@ func (h HostState) Released(r wire.Release) (HostState, wire.Released) {
 	if !slices.ContainsFunc(h.Gone, func(g wire.Gone) bool { return g.Task == r.Task }) {
 		h.Gone = append(h.Gone, wire.Gone{Task: r.Task, Epoch: r.Epoch})
 	}
-	return h, wire.Released{}
+	return h, wire.ReleaseAnswer{}
 }
 
 // Revoked ends the lease of a host that is there, after a task was taken away from it. The host asks for another one,

@@ -76,8 +76,8 @@ func TestAHostIsRevokedSoThatItLearnsWhatIsGone(t *testing.T) {
 	}
 }
 
-// leased is a host with a lease and a task.
-func leased(t *testing.T) custody.Holder {
+// newHolder is a host with a lease and a task.
+func newHolder(t *testing.T) custody.Holder {
 	t.Helper()
 	h, err := custody.Holder{}.Leased(wire.Lease{Number: 1}).Beat(1, time.Hour).Took(id, 1)
 	if err != nil {
@@ -88,7 +88,7 @@ func leased(t *testing.T) custody.Holder {
 
 func TestAHostActsByALeaseAlone(t *testing.T) {
 	t.Parallel()
-	h := leased(t)
+	h := newHolder(t)
 	if h.Until != time.Hour+custody.LeaseFor {
 		t.Errorf("it may act until %s", h.Until)
 	}
@@ -112,7 +112,7 @@ func TestAHostActsByALeaseAlone(t *testing.T) {
 
 func TestAHostLetsGoOfWhatIsGone(t *testing.T) {
 	t.Parallel()
-	h := leased(t)
+	h := newHolder(t)
 	gone := h.Leased(wire.Lease{Number: 2, Gone: []wire.Gone{{Task: id, Epoch: 1}}})
 	if h.Of(id).Has != true || gone.Of(id).Has || h.Lost(id, 0).Of(id).Has != true {
 		t.Errorf("has %+v, %+v", h.Of(id), gone.Of(id))
@@ -136,7 +136,7 @@ func TestAHostLetsGoOfWhatIsGone(t *testing.T) {
 
 func TestAHostSaysWhatItHasLetGo(t *testing.T) {
 	t.Parallel()
-	h := leased(t)
+	h := newHolder(t)
 	if len(h.Gone(false))+len(h.Gone(true)) > 0 || h.LetGo(id, 1, "").Of(id).Left {
 		t.Errorf("it has let go of its own task: %+v", h)
 	}

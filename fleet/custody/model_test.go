@@ -103,8 +103,8 @@ func (w world) custody(s State, _ error) world {
 	return w
 }
 
-// named is a step with the words for it.
-type named struct {
+// step is a step with the words for it.
+type step struct {
 	what string
 	next world
 }
@@ -166,15 +166,15 @@ func (w *world) key() string {
 const job = "task"
 
 // next is everything that can happen.
-func (w world) next(k knobs) []named {
+func (w world) next(k knobs) []step {
 	w.late, w.back, w.further = false, false, false
-	var out []named
-	add := func(what string, next world) { out = append(out, named{what, next}) }
+	var out []step
+	add := func(what string, next world) { out = append(out, step{what, next}) }
 	later := w
 	later.now += tick
 	add("time passes", later)
 	for i, name := range names() {
-		for _, step := range [][]named{w.living(i, k), w.taking(i, k), w.acting(i, k), w.shipping(i, k), w.leaving(i)} {
+		for _, step := range [][]step{w.living(i, k), w.taking(i, k), w.acting(i, k), w.shipping(i, k), w.leaving(i)} {
 			for _, one := range step {
 				add(name+": "+one.what, one.next)
 			}
@@ -184,7 +184,7 @@ func (w world) next(k knobs) []named {
 }
 
 // living is leases, beats and silence.
-func (w world) living(i int, k knobs) (out []named) {
+func (w world) living(i int, k knobs) (out []step) {
 	if w.h[i].Number < k.leases[i] {
 		next, said := w, wire.Here{Host: names()[i]}
 		if t := w.n[i].Of(job); !t.Has && t.Epoch > 0 {
@@ -192,47 +192,47 @@ func (w world) living(i int, k knobs) (out []named) {
 		}
 		next.h[i], next.lease[i] = w.h[i].Came(said, time.Unix(0, 0))
 		next.heard[i] = w.now
-		out = append(out, named{"says that it is there", next})
+		out = append(out, step{"says that it is there", next})
 	}
 	if w.lease[i].Number > 0 {
 		next := w
 		next.n[i], next.lease[i] = w.n[i].Leased(w.lease[i]), wire.Lease{}
 		next.back = w.n[i].Of(job).Has && !next.n[i].Of(job).Has
-		out = append(out, named{"gets its lease", next})
+		out = append(out, step{"gets its lease", next})
 	}
 	if n := w.n[i].Number; n > 0 && w.h[i].Here && w.h[i].Number == n && w.acked[i].number == 0 {
 		next := w
 		next.heard[i], next.acked[i] = w.now, beat{n, w.now}
-		out = append(out, named{"sends a beat, which arrives", next})
+		out = append(out, step{"sends a beat, which arrives", next})
 	}
 	if b := w.acked[i]; b.number > 0 {
 		next := w
 		next.n[i], next.acked[i] = w.n[i].Beat(b.number, b.sent), beat{}
-		out = append(out, named{"learns that a beat arrived", next})
+		out = append(out, step{"learns that a beat arrived", next})
 	}
 	if w.h[i].Here && w.now-w.heard[i] >= LostAfter {
 		next := w
 		next.h[i] = w.h[i].Silent(w.h[i].Number, time.Unix(0, 0))
-		out = append(out, named{"counts as lost", next})
+		out = append(out, step{"counts as lost", next})
 	}
 	return out
 }
 
 // taking is a take on its way to a host, its claim, and its answer.
-func (w world) taking(i int, k knobs) (out []named) {
-	if w.s.Phase == Taking && w.s.Host == names()[i] && w.take[i] == 0 && w.taken[i] != w.s.Epoch {
+func (w world) taking(i int, k knobs) (out []step) {
+	if w.s.Phase == PhaseTaking && w.s.Host == names()[i] && w.take[i] == 0 && w.taken[i] != w.s.Epoch {
 		next := w
 		next.take[i] = w.s.Epoch
-		out = append(out, named{"is asked to take the task", next})
+		out = append(out, step{"is asked to take the task", next})
 	}
 	if epoch := w.take[i]; epoch > 0 {
 		never := w
 		never.take[i] = 0
 		never = never.custody(w.s.NeverReached(epoch), nil)
-		out = append(out, named{"is not reached", never})
+		out = append(out, step{"is not reached", never})
 		doubt := w
 		doubt = doubt.custody(w.s.Doubted(epoch), nil)
-		out = append(out, named{"may have been reached", doubt})
+		out = append(out, step{"may have been reached", doubt})
 		got := w
 		got.take[i] = 0
 		got = got.custody(w.s.Doubted(epoch), nil)
@@ -240,26 +240,26 @@ func (w world) taking(i int, k knobs) (out []named) {
 		there := w.under[w.ref] // an epoch has one host: the snapshot is its claim, whose acknowledgement was lost
 		switch {
 		case err != nil:
-			out = append(out, named{"refuses a take that is late", got})
+			out = append(out, step{"refuses a take that is late", got})
 		case w.n[i].Of(job).Has && w.n[i].Of(job).Epoch == epoch:
 			got.taken[i] = epoch
-			out = append(out, named{"answers the take again", got})
+			out = append(out, step{"answers the take again", got})
 		case there > epoch:
 			got.n[i] = w.n[i].Lost(job, epoch)
-			out = append(out, named{"sees a later snapshot, and refuses the take", got})
+			out = append(out, step{"sees a later snapshot, and refuses the take", got})
 		case there == epoch || k.noClaim:
 			got.n[i], got.taken[i], got.tip[i] = held, epoch, w.ref
-			out = append(out, named{"takes the task", got})
+			out = append(out, step{"takes the task", got})
 		case w.push[i].tip == 0 && w.tips < k.tips:
-			out = append(out, named{"claims the task", got.pushes(i, epoch, w.ref, true)})
+			out = append(out, step{"claims the task", got.pushes(i, epoch, w.ref, true)})
 		}
 	}
 	if epoch := w.taken[i]; epoch > 0 {
 		next := w
 		next.taken[i] = 0
 		report := wire.Report{Host: names()[i], Epoch: epoch, Task: job}
-		next = next.custody(w.s.taken(epoch, wire.Taken{Report: report}))
-		out = append(out, named{"has taken the task", next})
+		next = next.custody(w.s.taken(epoch, wire.TakeAnswer{Report: report}))
+		out = append(out, step{"has taken the task", next})
 	}
 	return out
 }
@@ -272,19 +272,19 @@ func (w world) pushes(i, epoch, expects int, claim bool) world {
 }
 
 // acting is what others see.
-func (w world) acting(i int, k knobs) (out []named) {
+func (w world) acting(i int, k knobs) (out []step) {
 	if t := w.n[i].Of(job); w.act[i].epoch == 0 && t.Has {
 		lease := fencing.HomeLease{Boot: "b", Until: w.n[i].Until}
 		if lease.Left(fencing.Clock{Boot: "b", Up: w.now}) > 0 || k.noLease {
 			next := w
 			next.act[i] = act{t.Epoch, w.n[i].Until}
-			out = append(out, named{"begins to act", next})
+			out = append(out, step{"begins to act", next})
 		}
 	}
 	if a := w.act[i]; a.epoch > 0 {
 		gone := w
 		gone.act[i] = act{}
-		out = append(out, named{"its act is cut short", gone})
+		out = append(out, step{"its act is cut short", gone})
 		if w.now < a.until || k.noEnd || k.noLease {
 			next := gone
 			next.further = a.epoch > 1 && w.ended[a.epoch-1]
@@ -294,22 +294,22 @@ func (w world) acting(i int, k knobs) (out []named) {
 			if w.of[a.epoch] != i+1 {
 				next = next.broke("h%d acts under the epoch %d of another host", i+1, a.epoch)
 			}
-			out = append(out, named{"acts", next})
+			out = append(out, step{"acts", next})
 		}
 	}
 	return out
 }
 
 // shipping is snapshots.
-func (w world) shipping(i int, k knobs) (out []named) {
+func (w world) shipping(i int, k knobs) (out []step) {
 	p := w.push[i]
 	if t := w.n[i].Of(job); p.tip == 0 && t.Has && w.tips < k.tips {
-		out = append(out, named{"takes a snapshot", w.pushes(i, t.Epoch, w.tip[i], false)})
+		out = append(out, step{"takes a snapshot", w.pushes(i, t.Epoch, w.tip[i], false)})
 	}
 	switch {
 	case p.tip == 0:
 	case !p.landed && !p.refused:
-		out = append(out, named{"its push arrives", w.lands(i, k)})
+		out = append(out, step{"its push arrives", w.lands(i, k)})
 	case p.refused:
 		next := w
 		next.push[i] = push{}
@@ -323,7 +323,7 @@ func (w world) shipping(i int, k knobs) (out []named) {
 				next = next.broke("h%d: an earlier host has pushed a snapshot meanwhile", i+1)
 			}
 		}
-		out = append(out, named{"learns that its push was refused", next})
+		out = append(out, step{"learns that its push was refused", next})
 	default:
 		next := w
 		next.push[i] = push{}
@@ -335,12 +335,12 @@ func (w world) shipping(i int, k knobs) (out []named) {
 		} else if w.n[i].Of(job).Epoch == p.epoch {
 			next.tip[i] = p.tip
 		}
-		out = append(out, named{"learns that its push arrived", next.keeps()})
+		out = append(out, step{"learns that its push arrived", next.keeps()})
 	}
 	if p.tip > 0 {
 		next := w
 		next.push[i] = push{}
-		out = append(out, named{"never learns of its push", next})
+		out = append(out, step{"never learns of its push", next})
 	}
 	return out
 }
@@ -375,32 +375,32 @@ func (w world) keeps() world {
 }
 
 // leaving is a host that the server asks to let go.
-func (w world) leaving(i int) (out []named) {
+func (w world) leaving(i int) (out []step) {
 	for _, old := range w.s.Old {
 		if old.Host == names()[i] {
 			next := w
 			next.n[i] = w.n[i].Lost(job, old.Epoch)
 			next = next.custody(w.s.Left(old.Host, old.Epoch, ""), nil)
-			out = append(out, named{"leaves", next})
+			out = append(out, step{"leaves", next})
 		}
 	}
 	return out
 }
 
 // deciding is placement, and the person who rescues.
-func (w world) deciding(k knobs) (out []named) {
-	if w.s.Phase == Waiting && w.s.Epoch < k.epochs {
+func (w world) deciding(k knobs) (out []step) {
+	if w.s.Phase == PhaseWaiting && w.s.Epoch < k.epochs {
 		for i, name := range names() {
 			if slices.Contains(w.s.Not, name) || w.s.Epoch == 0 && i > 0 { // the hosts are alike: the first one begins
 				continue
 			}
 			next := w
-			next = next.custody(w.s.accepted(wire.Accepted{Host: name}), nil)
+			next = next.custody(w.s.accepted(wire.OfferAnswer{Host: name}), nil)
 			next.of[next.s.Epoch] = i + 1
 			if next.s.Epoch != w.s.Epoch+1 {
 				next = next.broke("the epoch %d follows %d", next.s.Epoch, w.s.Epoch)
 			}
-			out = append(out, named{"the task goes to " + name, next})
+			out = append(out, step{"the task goes to " + name, next})
 		}
 	}
 	asked := wire.Rescue{From: w.s.Epoch}
@@ -410,23 +410,23 @@ func (w world) deciding(k knobs) (out []named) {
 		if answer.Kept == "" {
 			next := w
 			next.h[i], next.grant, next.ended[w.s.Epoch] = h, w.s.Epoch, true
-			out = append(out, named{"a person asks for a rescue, which " + w.s.Host + " releases", next})
+			out = append(out, step{"a person asks for a rescue, which " + w.s.Host + " releases", next})
 		}
 	}
 	if w.grant > 0 {
 		next := w
 		next.grant = 0
 		next = next.custody(w.s.Rescued(wire.Rescue{From: w.grant}))
-		if next.s.Epoch < w.s.Epoch || next.s.Phase == Held && next.s.Epoch == w.grant {
+		if next.s.Epoch < w.s.Epoch || next.s.Phase == PhaseHeld && next.s.Epoch == w.grant {
 			next = next.broke("after a rescue the task is %s under the epoch %d", next.s.Phase, next.s.Epoch)
 		}
-		out = append(out, named{"the task is taken away", next})
+		out = append(out, step{"the task is taken away", next})
 	}
 	return out
 }
 
-// found is what the exploration came to.
-type found struct {
+// finding is what the exploration came to.
+type finding struct {
 	worlds, steps       int
 	bad                 string
 	late, back, further bool // what was seen: the model is not about nothing
@@ -434,15 +434,15 @@ type found struct {
 
 var errTooMany = errors.New("too many configurations")
 
-func explore(k knobs, most int) (found, error) {
+func explore(k knobs, most int) (finding, error) {
 	type mark struct {
 		from int
 		what string
 	}
-	first := world{s: &State{Task: job, Phase: Waiting}}
+	first := world{s: &State{Task: job, Phase: PhaseWaiting}}
 	seen := map[string]bool{first.key(): true}
 	queue, marks := []*world{&first}, []mark{{-1, ""}}
-	var f found
+	var f finding
 	for at := 0; at < len(queue); at++ {
 		w := queue[at]
 		queue[at] = nil // only its steps matter from here on
@@ -479,7 +479,7 @@ func TestModel_noTwoActsUnderOneEpochAfterARescue(t *testing.T) {
 		all = append(all, bounds{epochs: 2, tips: 2, leases: [2]int{2, 0}}, bounds{epochs: 3, tips: 3},
 			bounds{epochs: 2, tips: 3, leases: [2]int{1, 0}})
 	}
-	var seen found
+	var seen finding
 	for _, b := range all {
 		f, err := explore(knobs{bounds: b}, 2_000_000)
 		if err != nil || f.bad != "" {

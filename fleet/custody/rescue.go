@@ -29,12 +29,12 @@ func (s State) rescuable(r wire.Rescue) (due bool, err error) {
 		return false, fmt.Errorf("%w: cannot rescue the task from the epoch %d: it has the epoch %d",
 			wire.CodeStaleEpoch, r.From,
 			s.Epoch)
-	case r.From < s.Epoch || slices.ContainsFunc(s.Old, func(o Old) bool { return o.Epoch == r.From }):
+	case r.From < s.Epoch || slices.ContainsFunc(s.Old, func(o EarlierHost) bool { return o.Epoch == r.From }):
 		return false, nil
-	case s.Phase == Ended:
+	case s.Phase == PhaseEnded:
 		return false, fmt.Errorf("%w: cannot rescue the task: it is %q, at the host %q", wire.CodeOver,
 			s.Row.Status, s.Host)
-	case s.Phase == Waiting:
+	case s.Phase == PhaseWaiting:
 		return false, fmt.Errorf("%w: cannot rescue the task: it waits for a place", wire.CodeNotHeld)
 	case r.To == s.Host:
 		return false, fmt.Errorf("%w: cannot rescue the task to %q: it is there", wire.CodeStaleEpoch, r.To)
@@ -48,13 +48,13 @@ func (s State) Rescued(r wire.Rescue) (State, error) {
 	if err != nil || !due {
 		return s, err
 	}
-	s.Old = append(slices.Clone(s.Old), Old{s.Host, s.Epoch})
-	if s.Phase == Held {
+	s.Old = append(slices.Clone(s.Old), EarlierHost{s.Host, s.Epoch})
+	if s.Phase == PhaseHeld {
 		s.From = s.Host
 	} else {
 		s = s.mayHaveTaken()
 	}
-	s.Phase, s.Host, s.To, s.Rescue = Waiting, "", r.To, &r
+	s.Phase, s.Host, s.To, s.Rescue = PhaseWaiting, "", r.To, &r
 	s = s.Again()
 	if r.To == "" {
 		s = s.without(s.Old[len(s.Old)-1].Host, "the task was taken away from it")
@@ -68,12 +68,15 @@ const mostApart = 8
 // Left says that a host has let go of the task, whatever it had of it until an epoch, and to which ref it has pushed
 // that; none where there was nothing. A ref that is not of such work is not shown to anyone.
 func (s State) Left(host string, epoch int, ref string) State {
-	one := wire.Apart{Host: host, Epoch: epoch, Ref: ref}
+	one := wire.ApartWork{Host: host, Epoch: epoch, Ref: ref}
 	if strings.HasPrefix(ref, "refs/orange/fleet/"+s.Task+"/lost/") && !slices.Contains(s.Apart, one) {
 		s.Apart = append(slices.Clone(s.Apart), one)
 		s.Apart = s.Apart[max(0, len(s.Apart)-mostApart):]
 	}
-	s.Old = slices.DeleteFunc(slices.Clone(s.Old), func(o Old) bool { return o.Host == host && o.Epoch <= epoch })
+	s.Old = slices.DeleteFunc(slices.Clone(s.Old), func(o EarlierHost) bool {
+		return o.Host == host &&
+			o.Epoch <= epoch
+	})
 	if i := slices.Index(s.Not, host); i >= 0 {
 		s.Not, s.Because = slices.Delete(slices.Clone(s.Not), i, i+1), slices.Delete(slices.Clone(s.Because), i, i+1)
 	}

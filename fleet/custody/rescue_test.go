@@ -14,11 +14,11 @@ import (
 
 func TestSummary_isWhatTheHostHasToldOnceItHas(t *testing.T) {
 	t.Parallel()
-	s := born(t)
+	s := newCustody(t)
 	if c := s.Summary(); c.Told != 0 || c.Row.Project != "web" {
 		t.Errorf("before a host has it: %+v", c)
 	}
-	s = held(t, s, "h1")
+	s = heldBy(t, s, "h1")
 	told := testkit.Report(t, "h1", id, 1, 2, 5, "working") // of the event that the host took it at
 	told.Row.Project, told.Row.Summary = "web", "another"
 	told, err := sign.Report(testkit.Key(t, "h1"), told)
@@ -33,14 +33,15 @@ func TestSummary_isWhatTheHostHasToldOnceItHas(t *testing.T) {
 
 func TestAHostThatCouldNotTakeTheTaskIsAskedAgainAfterAnotherHadIt(t *testing.T) {
 	t.Parallel()
-	s := held(t, born(t).Accepted(wire.Accepted{Host: "h2", Unfit: "no claude"}, now), "h1")
+	s := heldBy(t, newCustody(t).Accepted(wire.OfferAnswer{Host: "h2", Unfit: "no claude"}, now), "h1")
 	if c := s.Summary(); len(c.Not) > 0 || len(c.Because) > 0 {
 		t.Errorf("while a host has it: %+v", c)
 	}
 	if s = rescue(t, s, ""); strings.Join(s.Not, " ") != "h1" {
 		t.Errorf("after the rescue it goes not to %q", s.Not)
 	}
-	s = born(t).Accepted(wire.Accepted{Host: "h2", Unfit: "full"}, now).Accepted(wire.Accepted{Host: "h1"}, now)
+	s = newCustody(t).Accepted(wire.OfferAnswer{Host: "h2", Unfit: "full"},
+		now).Accepted(wire.OfferAnswer{Host: "h1"}, now)
 	if s = rescue(t, s, "h2"); len(s.Not) > 0 {
 		t.Errorf("from a host that does not answer to one that was full it goes not to %q", s.Not)
 	}
@@ -48,14 +49,14 @@ func TestAHostThatCouldNotTakeTheTaskIsAskedAgainAfterAnotherHadIt(t *testing.T)
 
 func TestRescued_refusesWhatIsNotDue(t *testing.T) {
 	t.Parallel()
-	s := held(t, born(t), "h1")
+	s := heldBy(t, newCustody(t), "h1")
 	_, err := s.Rescued(testkit.Rescue(t, "ada", id, s.Epoch+1, "", "", now))
 	wants(t, "of another epoch", err, wire.CodeStaleEpoch)
 }
 
 func TestLeft_keepsTheLastRefs(t *testing.T) {
 	t.Parallel()
-	s := held(t, born(t), "h1")
+	s := heldBy(t, newCustody(t), "h1")
 	for n := range 10 {
 		s = s.Left("h2", 1, fmt.Sprintf("refs/orange/fleet/%s/lost/%d", id, n))
 	}
@@ -66,7 +67,7 @@ func TestLeft_keepsTheLastRefs(t *testing.T) {
 
 func TestAnswered_countsWhatACommandSaidOfErrors(t *testing.T) {
 	t.Parallel()
-	s := held(t, born(t), "h1")
+	s := heldBy(t, newCustody(t), "h1")
 	const many = wire.MostOfKept/wire.MostOfReply + 2
 	for i := range many {
 		r := request(s, fmt.Sprintf("k%d", i))
@@ -85,14 +86,14 @@ func TestAnswered_countsWhatACommandSaidOfErrors(t *testing.T) {
 
 func TestTaken_keepsTheAnswerToABirthOnce(t *testing.T) {
 	t.Parallel()
-	s := placed(t, "any")
-	answer := taken(t, "h1", 1, 5)
-	answer.Reply = said(t, s, "h1", 0)
+	s := placeAt(t, "any")
+	answer := takeAnswer(t, "h1", 1, 5)
+	answer.Reply = birthReply(t, s, "h1", 0)
 	s, err := s.Taken(1, answer, now)
 	wants(t, "taken", err, nil)
-	s = rescue(t, s, "h2").Accepted(wire.Accepted{Host: "h2"}, now)
-	again := taken(t, "h2", s.Epoch, 6)
-	again.Reply = said(t, s, "h2", 0)
+	s = rescue(t, s, "h2").Accepted(wire.OfferAnswer{Host: "h2"}, now)
+	again := takeAnswer(t, "h2", s.Epoch, 6)
+	again.Reply = birthReply(t, s, "h2", 0)
 	if s, err = s.Taken(s.Epoch, again, now); err != nil || len(s.Keys) != 1 {
 		t.Errorf("it keeps %d answers, %v", len(s.Keys), err)
 	}
@@ -101,7 +102,7 @@ func TestTaken_keepsTheAnswerToABirthOnce(t *testing.T) {
 // What no one of the fleet can have signed counts nowhere, whatever else is right.
 func TestListsThatWereChangedCountNowhere(t *testing.T) {
 	t.Parallel()
-	s := held(t, born(t), "h1")
+	s := heldBy(t, newCustody(t), "h1")
 	report := testkit.Report(t, "h1", id, 1, 2, 6, "reviewing")
 	bad := s
 	bad.Trust.Hosts.Text += "h9 " + testkit.Public(t, "eve") + "\n"

@@ -9,10 +9,10 @@ import (
 	"orange/fleet/wire"
 )
 
-// Resumed is the custody of a task that a host has, at a server that has lost all custodies: from what a person signed
+// Resume is the custody of a task that a host has, at a server that has lost all custodies: from what a person signed
 // when the task was created, and what the host signs of it now. The requests that were answered before are not known
 // any more; the host still is, and answers a repeat from the history.
-func Resumed(fleet string, birth wire.Birth, trust Trust, r wire.Report, now time.Time) (State, error) {
+func Resume(fleet string, birth wire.Birth, trust Trust, r wire.Report, now time.Time) (State, error) {
 	lists, err := trust.Lists(fleet)
 	if err == nil {
 		err = sign.CheckBirth(lists.People, birth, sign.Here{Fleet: fleet, Task: r.Task, Now: now, Waited: true})
@@ -23,7 +23,7 @@ func Resumed(fleet string, birth wire.Birth, trust Trust, r wire.Report, now tim
 	if err != nil {
 		return State{}, err
 	}
-	s := State{Fleet: fleet, Task: r.Task, Birth: birth, Trust: trust, Phase: Held, Resumed: true, Epoch: r.Epoch,
+	s := State{Fleet: fleet, Task: r.Task, Birth: birth, Trust: trust, Phase: PhaseHeld, Resumed: true, Epoch: r.Epoch,
 		Host: r.Host, Version: r.Version, Row: r.Row, Known: r.Row.Head, Told: now.Unix()}
 	return s.end(), nil
 }
@@ -43,19 +43,19 @@ func (s State) Claimed(r wire.Report, now time.Time) (State, error) {
 			s, s.Told = next, now.Unix()
 		}
 		return s, nil
-	case !s.Resumed || s.Phase != Held || r.Epoch == s.Epoch:
+	case !s.Resumed || s.Phase != PhaseHeld || r.Epoch == s.Epoch:
 		return s, fmt.Errorf("%w: the host %q says that it has the task under the epoch %d, and %q has it under %d",
 			wire.CodeStaleEpoch,
 			r.Host, r.Epoch, s.Host, s.Epoch)
 	case r.Epoch < s.Epoch:
-		return s.leaves(Old{r.Host, r.Epoch}), nil
+		return s.leaves(EarlierHost{r.Host, r.Epoch}), nil
 	}
-	s = s.leaves(Old{s.Host, s.Epoch})
+	s = s.leaves(EarlierHost{s.Host, s.Epoch})
 	s.Epoch, s.Host, s.Version, s.Row, s.Known, s.Told = r.Epoch, r.Host, r.Version, r.Row, r.Row.Head, now.Unix()
 	return s.end(), nil
 }
 
-func (s State) leaves(o Old) State {
+func (s State) leaves(o EarlierHost) State {
 	if !slices.Contains(s.Old, o) {
 		s.Old = append(slices.Clone(s.Old), o)
 	}

@@ -11,10 +11,10 @@ import (
 	"orange/fleet/wire"
 )
 
-// resumed is the custody of a task that a host told an empty server of, long after the task was created.
-func resumed(t *testing.T, host string, epoch int) custody.State {
+// resume is the custody of a task that a host told an empty server of, long after the task was created.
+func resume(t *testing.T, host string, epoch int) custody.State {
 	t.Helper()
-	s, err := custody.Resumed(testkit.Fleet, testkit.Birth(t, "ada", id, "any", now), testkit.Trust(t),
+	s, err := custody.Resume(testkit.Fleet, testkit.Birth(t, "ada", id, "any", now), testkit.Trust(t),
 		testkit.Report(t, host, id, epoch, 7, 20, "working"), now.Add(24*time.Hour))
 	if err != nil {
 		t.Fatal(err)
@@ -24,8 +24,9 @@ func resumed(t *testing.T, host string, epoch int) custody.State {
 
 func TestResumed_isHeldByTheHostThatSaysSo(t *testing.T) {
 	t.Parallel()
-	s := resumed(t, "h1", 3)
-	if s.Phase != custody.Held || s.Host != "h1" || s.Epoch != 3 || s.Known.Event != 20 || s.Row.Status != "working" {
+	s := resume(t, "h1", 3)
+	if s.Phase != custody.PhaseHeld || s.Host != "h1" || s.Epoch != 3 || s.Known.Event != 20 ||
+		s.Row.Status != "working" {
 		t.Errorf("%+v", s)
 	}
 	old := testkit.Report(t, "h1", id, 3, 7, 21, "working")
@@ -33,7 +34,7 @@ func TestResumed_isHeldByTheHostThatSaysSo(t *testing.T) {
 		t.Errorf("a report that was sent before: %v", err)
 	}
 	s = rescue(t, s, "h2")
-	if take := s.Accepted(wire.Accepted{Host: "h2"}, now).Take(); take.Epoch != 4 || take.From != "h1" ||
+	if take := s.Accepted(wire.OfferAnswer{Host: "h2"}, now).Take(); take.Epoch != 4 || take.From != "h1" ||
 		take.Known.Event != 20 {
 		t.Errorf("%+v", take)
 	}
@@ -43,7 +44,7 @@ func TestResumed_needsTheSignaturesOfThePersonAndOfTheHost(t *testing.T) {
 	t.Parallel()
 	birth, said := testkit.Birth(t, "ada", id, "any", now), testkit.Report(t, "h1", id, 3, 7, 20, "working")
 	try := func(b wire.Birth, r wire.Report) error {
-		_, err := custody.Resumed(testkit.Fleet, b, testkit.Trust(t), r, now)
+		_, err := custody.Resume(testkit.Fleet, b, testkit.Trust(t), r, now)
 		return err
 	}
 	forged := birth
@@ -63,9 +64,9 @@ func TestResumed_needsTheSignaturesOfThePersonAndOfTheHost(t *testing.T) {
 func TestClaimed_theGreatestEpochCountsInACustodyThatBeganAgain(t *testing.T) {
 	t.Parallel()
 	later := testkit.Report(t, "h2", id, 4, 2, 30, "reviewing")
-	s, err := resumed(t, "h1", 3).Claimed(later, now)
+	s, err := resume(t, "h1", 3).Claimed(later, now)
 	if err != nil || s.Host != "h2" || s.Epoch != 4 || s.Version != 2 || s.Row.Status != "reviewing" ||
-		s.Known.Event != 30 || !slices.Equal(s.Old, []custody.Old{{Host: "h1", Epoch: 3}}) {
+		s.Known.Event != 30 || !slices.Equal(s.Old, []custody.EarlierHost{{Host: "h1", Epoch: 3}}) {
 		t.Errorf("%+v, %v", s, err)
 	}
 	earlier := testkit.Report(t, "h1", id, 3, 9, 40, "working")
@@ -81,7 +82,7 @@ func TestClaimed_theGreatestEpochCountsInACustodyThatBeganAgain(t *testing.T) {
 
 func TestClaimed_theHostThatHasTheTaskIsHeardInEveryCustody(t *testing.T) {
 	t.Parallel()
-	for _, s := range []custody.State{held(t, born(t), "h1"), resumed(t, "h1", 3)} {
+	for _, s := range []custody.State{heldBy(t, newCustody(t), "h1"), resume(t, "h1", 3)} {
 		before := s.Version
 		newer := testkit.Report(t, "h1", id, s.Epoch, before+3, 40, "reviewing")
 		s, err := s.Claimed(newer, now.Add(time.Hour))
@@ -97,12 +98,12 @@ func TestClaimed_theHostThatHasTheTaskIsHeardInEveryCustody(t *testing.T) {
 
 func TestClaimed_noOtherHostGetsTheTaskWhereTheServerKnows(t *testing.T) {
 	t.Parallel()
-	s := held(t, born(t), "h1")
+	s := heldBy(t, newCustody(t), "h1")
 	if _, err := s.Claimed(testkit.Report(t, "h2", id, 4, 2, 30, "working"), now); !errors.Is(err,
 		wire.CodeStaleEpoch) {
 		t.Errorf("a later epoch: %v", err)
 	}
-	same := resumed(t, "h1", 3)
+	same := resume(t, "h1", 3)
 	double := testkit.Report(t, "h2", id, 3, 2, 30, "working")
 	if _, err := same.Claimed(double, now); !errors.Is(err, wire.CodeStaleEpoch) {
 		t.Errorf("the same epoch at another host: %v", err)

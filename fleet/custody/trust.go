@@ -12,12 +12,12 @@ import (
 
 // Trust is whose signatures count: the key of the fleet's authority, and the lists that it has signed.
 type Trust struct {
-	Authority string      `json:"authority"` // as in an authorized_keys file
-	People    sign.Signed `json:"people"`
-	Hosts     sign.Signed `json:"hosts"`
+	Authority string          `json:"authority"` // as in an authorized_keys file
+	People    sign.SignedList `json:"people"`
+	Hosts     sign.SignedList `json:"hosts"`
 }
 
-func (t Trust) open(of string, list sign.Signed, fleet string) (signed.List, error) {
+func (t Trust) open(of string, list sign.SignedList, fleet string) (signed.List, error) {
 	authority, err := signed.ReadKey(t.Authority)
 	if err != nil {
 		return signed.List{}, fmt.Errorf("read the key of the fleet's authority: %w", err)

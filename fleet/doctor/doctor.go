@@ -52,11 +52,11 @@ type Finding struct {
 }
 
 const (
-	mostSkew   = 5 * time.Second
-	soon       = 30 * 24 * time.Hour
-	patient    = 15 * time.Second // for what may wait for a worker
-	remoteTime = 20 * time.Second
-	gone       = 75 * time.Second // a worker asks again within a minute; the server remembers it for longer
+	mostSkew       = 5 * time.Second
+	soon           = 30 * 24 * time.Hour
+	serverPatience = 15 * time.Second // for what may wait for a worker
+	remoteTime     = 20 * time.Second
+	gone           = 75 * time.Second // a worker asks again within a minute; the server remembers it for longer
 )
 
 // Doctor looks at a machine.
@@ -141,7 +141,7 @@ func (d *Doctor) renewal() string {
 
 // atServer looks at what the server knows.
 func (d *Doctor) atServer(ctx context.Context) {
-	limited, cancel := context.WithTimeout(ctx, patient)
+	limited, cancel := context.WithTimeout(ctx, serverPatience)
 	defer cancel()
 	c, err := core.Dial(limited, d.Setup)
 	if err != nil {

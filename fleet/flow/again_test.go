@@ -53,11 +53,12 @@ func TestTask_goesOnInANewRunWithAllThatItKnew(t *testing.T) {
 		env.SetWorkerOptions(worker.Options{DeadlockDetectionTimeout: time.Minute})
 		env.RegisterWorkflowWithOptions(flow.Flow{}.Task, workflow.RegisterOptions{Name: wire.TaskWorkflow})
 		for name, call := range map[string]any{
-			wire.AcceptActivity: func(context.Context, wire.Message[wire.Offer]) (wire.Message[wire.Accepted], error) {
-				return wire.Of(wire.Accepted{Host: "h1"}), nil
+			wire.AcceptActivity: func(context.Context, wire.Message[wire.Offer]) (wire.Message[wire.OfferAnswer],
+				error) {
+				return wire.Of(wire.OfferAnswer{Host: "h1"}), nil
 			},
-			wire.TakeActivity: func(context.Context, wire.Message[wire.Take]) (wire.Message[wire.Taken], error) {
-				return wire.Of(wire.Taken{Report: testkit.Report(t, "h1", id, 1, 1, 5, "working")}), nil
+			wire.TakeActivity: func(context.Context, wire.Message[wire.Take]) (wire.Message[wire.TakeAnswer], error) {
+				return wire.Of(wire.TakeAnswer{Report: testkit.Report(t, "h1", id, 1, 1, 5, "working")}), nil
 			},
 			wire.AnswerActivity: func(ctx context.Context, m wire.Message[wire.Ask]) (wire.Message[wire.Reply], error) {
 				lock.Lock()
@@ -105,7 +106,7 @@ func TestTask_goesOnInANewRunWithAllThatItKnew(t *testing.T) {
 	var start flow.Start
 	next(t, env.GetWorkflowError(), &start)
 	s := start.State.Body
-	if start.Birth != nil || s.Phase != custody.Held || s.Version != 7 || len(s.Keys) != 2 ||
+	if start.Birth != nil || s.Phase != custody.PhaseHeld || s.Version != 7 || len(s.Keys) != 2 ||
 		s.Row.Status != "reviewing" {
 		t.Fatalf("it hands on %s, version %d, %q, keys %+v", s.Phase, s.Version, s.Row.Status, s.Keys)
 	}
@@ -154,8 +155,9 @@ func newHostRuns(t *testing.T) *hostRuns {
 		h.tokens = append(h.tokens, activity.GetInfo(ctx).TaskToken)
 		return activity.ErrResultPending
 	}, activity.RegisterOptions{Name: wire.HoldActivity})
-	h.RegisterActivityWithOptions(func(context.Context, wire.Message[wire.Look]) (wire.Message[wire.Seen], error) {
-		return wire.Of(wire.Seen{Host: "h1", Output: "yes"}), nil
+	h.RegisterActivityWithOptions(func(context.Context, wire.Message[wire.Look]) (wire.Message[wire.LookAnswer],
+		error) {
+		return wire.Of(wire.LookAnswer{Host: "h1", Output: "yes"}), nil
 	}, activity.RegisterOptions{Name: wire.LookActivity})
 	return h
 }

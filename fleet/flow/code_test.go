@@ -14,7 +14,7 @@ import (
 func TestCode_anAnswerThatIsForgedLeavesOpenWhatTheHostDid(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1e9, 0)
-	s := custody.State{Fleet: testkit.Fleet, Task: id, Phase: custody.Held, Host: "h1", Epoch: 1,
+	s := custody.State{Fleet: testkit.Fleet, Task: id, Phase: custody.PhaseHeld, Host: "h1", Epoch: 1,
 		Trust: testkit.Trust(t)}
 	asked := testkit.Request("ada", id, "h1", 1, "k1", now)
 	unsigned := wire.Reply{Fleet: testkit.Fleet, Host: "h1", Epoch: 1, Task: id, Key: "k1", Done: true}

@@ -28,14 +28,14 @@ func (f Flow) Host(ctx workflow.Context, start wire.Message[custody.HostState]) 
 	}
 	for {
 		if !r.state.Here {
-			_ = workflow.Await(ctx, func() bool { return r.state.Here || suggested(ctx) })
+			_ = workflow.Await(ctx, func() bool { return r.state.Here || wantsNewRun(ctx) })
 		} else if number := r.state.Number; r.hold(ctx, number) {
 			r.state = r.state.Silent(number, workflow.Now(ctx))
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if suggested(ctx) {
+		if wantsNewRun(ctx) {
 			_ = workflow.Await(ctx, func() bool { return workflow.AllHandlersFinished(ctx) })
 			return workflow.NewContinueAsNewError(ctx, wire.HostWorkflow, wire.Of(r.state))
 		}
@@ -52,8 +52,8 @@ func (r *hostRun) listen(ctx workflow.Context) error {
 				return wire.Of(lease), nil
 			}),
 		workflow.SetUpdateHandler(ctx, wire.ReleaseUpdate,
-			func(ctx workflow.Context, m wire.Message[wire.Release]) (wire.Message[wire.Released], error) {
-				var answer wire.Released
+			func(ctx workflow.Context, m wire.Message[wire.Release]) (wire.Message[wire.ReleaseAnswer], error) {
+				var answer wire.ReleaseAnswer
 				r.state, answer = r.state.Released(m.Body)
 				if answer.Kept == "" && workflow.GetVersion(ctx, "revoke", workflow.DefaultVersion, 1) == 1 {
 					r.state = r.state.Revoked()
@@ -91,7 +91,7 @@ func (r *hostRun) hold(ctx workflow.Context, number int) (silent bool) {
 		RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1},
 	}))
 	defer cancel()
-	stop := func() bool { return r.state.Number != number || suggested(ctx) }
+	stop := func() bool { return r.state.Number != number || wantsNewRun(ctx) }
 	held := workflow.ExecuteActivity(ctx, wire.HoldActivity, number)
 	_ = workflow.Await(ctx, func() bool { return held.IsReady() || stop() })
 	if !held.IsReady() || stop() {
@@ -124,7 +124,8 @@ func (r *hostRun) call(ctx workflow.Context, name string, took time.Duration, me
 }
 
 // look forwards a question about the whole host, which changes nothing.
-func (r *hostRun) look(ctx workflow.Context, m wire.Message[wire.Look]) (seen wire.Message[wire.Seen], err error) {
+func (r *hostRun) look(ctx workflow.Context, m wire.Message[wire.Look]) (seen wire.Message[wire.LookAnswer],
+	err error) {
 	err = r.call(ctx, wire.LookActivity, lookTime, m, &seen)
 	return seen, err
 }
@@ -135,8 +136,8 @@ func (r *hostRun) drain(ctx workflow.Context, m wire.Message[wire.Ask]) (reply w
 	return reply, err
 }
 
-// answered asks a host for something. Its error has a code: with not_known it may have been done.
-func answered(ctx workflow.Context, m wire.Message[wire.Ask]) (wire.Message[wire.Reply], error) {
+// askHost asks a host for something. Its error has a code: with not_known it may have been done.
+func askHost(ctx workflow.Context, m wire.Message[wire.Ask]) (wire.Message[wire.Reply], error) {
 	asked := m.Body.Request
 	ctx = workflow.WithHeartbeatTimeout(activity(ctx, wire.HostQueue(asked.Host), askWait, askTime, 1), askBeat)
 	var reply wire.Message[wire.Reply]
@@ -162,7 +163,7 @@ func (r *hostRun) askOver(ctx workflow.Context, m wire.Message[wire.Ask]) (wire.
 		return wire.Message[wire.Reply]{}, Final(fmt.Errorf("%w: the request is for the host %q, and this is %q",
 			wire.CodeStaleEpoch, asked.Host, r.state.Host))
 	}
-	reply, err := answered(ctx, m)
+	reply, err := askHost(ctx, m)
 	reply.Body.Report = nil // there is no custody any more that it is for
 	return reply, err
 }

@@ -16,7 +16,7 @@ import (
 const scheduleToStart = enums.TIMEOUT_TYPE_SCHEDULE_TO_START
 
 // listen answers updates, signals and queries.
-func (r *run) listen(ctx workflow.Context) error {
+func (r *taskRun) listen(ctx workflow.Context) error {
 	err := errors.Join(
 		workflow.SetUpdateHandlerWithOptions(ctx, wire.AskUpdate, r.ask, workflow.UpdateHandlerOptions{
 			Validator: func(ctx workflow.Context, m wire.Message[wire.Ask]) error {
@@ -55,13 +55,13 @@ func (r *run) listen(ctx workflow.Context) error {
 }
 
 // ask forwards a request to the host, and keeps the answer.
-func (r *run) ask(ctx workflow.Context, m wire.Message[wire.Ask]) (wire.Message[wire.Reply], error) {
+func (r *taskRun) ask(ctx workflow.Context, m wire.Message[wire.Ask]) (wire.Message[wire.Reply], error) {
 	asked := m.Body.Request
 	kept, done, err := r.state.Asked(m.Body, workflow.Now(ctx))
 	if done || err != nil {
 		return wire.Of(kept), Final(err)
 	}
-	reply, err := answered(ctx, m)
+	reply, err := askHost(ctx, m)
 	if err != nil {
 		return reply, err
 	}
@@ -71,16 +71,16 @@ func (r *run) ask(ctx workflow.Context, m wire.Message[wire.Ask]) (wire.Message[
 }
 
 // cancel ends a custody that no host has had.
-func (r *run) cancel(ctx workflow.Context, m wire.Message[wire.Ask]) (wire.Message[wire.Custody], error) {
+func (r *taskRun) cancel(ctx workflow.Context, m wire.Message[wire.Ask]) (wire.Message[wire.Custody], error) {
 	next, err := r.state.Cancelled(m.Body, workflow.Now(ctx))
 	err = r.next(ctx, next, err)
 	return wire.Of(r.state.Summary()), err
 }
 
 // look forwards a question that changes nothing, for servers without activities of their own.
-func (r *run) look(ctx workflow.Context, m wire.Message[wire.Look]) (wire.Message[wire.Seen], error) {
+func (r *taskRun) look(ctx workflow.Context, m wire.Message[wire.Look]) (wire.Message[wire.LookAnswer], error) {
 	ctx = activity(ctx, wire.HostQueue(r.state.Host), askWait, lookTime, 1)
-	var seen wire.Message[wire.Seen]
+	var seen wire.Message[wire.LookAnswer]
 	err := workflow.ExecuteActivity(ctx, wire.LookActivity, m).Get(ctx, &seen)
 	if err != nil {
 		return seen, Final(wire.Refuse(wire.CodeNotReached, "the host %q did not answer", r.state.Host))
@@ -89,7 +89,7 @@ func (r *run) look(ctx workflow.Context, m wire.Message[wire.Look]) (wire.Messag
 }
 
 // rescue takes the task away from its host, once the fleet's view of the host allows it.
-func (r *run) rescue(ctx workflow.Context, m wire.Message[wire.Rescue]) (wire.Message[wire.Custody], error) {
+func (r *taskRun) rescue(ctx workflow.Context, m wire.Message[wire.Rescue]) (wire.Message[wire.Custody], error) {
 	none := wire.Of(wire.Custody{})
 	due, err := r.state.Rescuable(m.Body, workflow.Now(ctx))
 	if err != nil {
@@ -100,7 +100,7 @@ func (r *run) rescue(ctx workflow.Context, m wire.Message[wire.Rescue]) (wire.Me
 	}
 	asked := wire.Release{Host: r.state.Host, Task: r.state.Task, Epoch: m.Body.From, Now: m.Body.Now != ""}
 	call := activity(ctx, wire.CoreQueue, releaseTime, releaseTime, 3)
-	var answer wire.Message[wire.Released]
+	var answer wire.Message[wire.ReleaseAnswer]
 	err = workflow.ExecuteActivity(call, wire.ReleaseActivity, wire.Of(asked)).Get(call, &answer)
 	if err != nil {
 		return none, Final(fmt.Errorf("%w: the task was not rescued, and its host may let go of it: rescue it again: "+
@@ -117,7 +117,7 @@ func (r *run) rescue(ctx workflow.Context, m wire.Message[wire.Rescue]) (wire.Me
 }
 
 // tell is what a host says that it has, at a server that may have lost the custody.
-func (r *run) tell(ctx workflow.Context, m wire.Message[wire.Report]) (wire.Message[wire.Custody], error) {
+func (r *taskRun) tell(ctx workflow.Context, m wire.Message[wire.Report]) (wire.Message[wire.Custody], error) {
 	next, err := r.state.Claimed(m.Body, workflow.Now(ctx))
 	err = r.next(ctx, next, err)
 	return wire.Of(r.state.Summary()), err
@@ -129,7 +129,7 @@ func Attributes() []string {
 }
 
 // show brings what the server can search by up to date.
-func (r *run) show(ctx workflow.Context) {
+func (r *taskRun) show(ctx workflow.Context) {
 	values := []string{r.state.Host, string(r.state.Phase), r.state.Birth.Project, r.state.Row.Status}
 	var updates []temporal.SearchAttributeUpdate
 	for i, name := range Attributes() {
@@ -145,7 +145,7 @@ func (r *run) show(ctx workflow.Context) {
 }
 
 // list puts the row of the list where one call of the server has those of all tasks.
-func (r *run) list(ctx workflow.Context) {
+func (r *taskRun) list(ctx workflow.Context) {
 	row := r.state.Listed()
 	if reflect.DeepEqual(row, r.listed) {
 		return

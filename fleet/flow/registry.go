@@ -46,7 +46,7 @@ func (f Flow) Registry(ctx workflow.Context, start wire.Message[registry.State])
 		m.spread = m.state.Trust // else a run before may have ended in the middle of it
 	}
 	for {
-		_ = workflow.Await(ctx, func() bool { return m.spread != m.state.Trust || suggested(ctx) })
+		_ = workflow.Await(ctx, func() bool { return m.spread != m.state.Trust || wantsNewRun(ctx) })
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -93,8 +93,8 @@ func (m *members) become(s registry.State, err error) error {
 }
 
 // join has the authority admit a member, one after the other.
-func (m *members) join(ctx workflow.Context, o wire.Message[registry.Order]) (registry.Admitted, error) {
-	var admitted registry.Admitted
+func (m *members) join(ctx workflow.Context, o wire.Message[registry.Order]) (registry.Admission, error) {
+	var admitted registry.Admission
 	if err := m.turn.Lock(ctx); err != nil {
 		return admitted, err
 	}

@@ -52,10 +52,10 @@ func newClub(t *testing.T) *club {
 	return c
 }
 
-func (c *club) admit(_ context.Context, o wire.Message[registry.Order]) (registry.Admitted, error) {
+func (c *club) admit(_ context.Context, o wire.Message[registry.Order]) (registry.Admission, error) {
 	if c.absent {
 		// no worker takes the call before its time is over
-		return registry.Admitted{}, temporal.NewTimeoutError(enums.TIMEOUT_TYPE_SCHEDULE_TO_START, nil)
+		return registry.Admission{}, temporal.NewTimeoutError(enums.TIMEOUT_TYPE_SCHEDULE_TO_START, nil)
 	}
 	next, a, err := c.own.Admit(o.Body, c.env.Now(), testkit.Key(c.t, testkit.Authority), "")
 	if err != nil {

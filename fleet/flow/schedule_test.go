@@ -115,14 +115,14 @@ func (s *schedule) watch(next custody.State) {
 	if next.Epoch < before.Epoch {
 		s.broke("the epoch went from %d to %d", before.Epoch, next.Epoch)
 	}
-	if next.Phase == custody.Taking || next.Phase == custody.Held {
+	if next.Phase == custody.PhaseTaking || next.Phase == custody.PhaseHeld {
 		if was, known := s.custody[next.Epoch]; known && was != next.Host {
 			s.broke("the epoch %d has the custodians %s and %s", next.Epoch, was, next.Host)
 		}
 		s.custody[next.Epoch] = next.Host
 	}
-	if next.Epoch == before.Epoch && (next.Version < before.Version && next.Phase != custody.Taking ||
-		next.Row.Head.Event < before.Row.Head.Event && before.Phase == custody.Held) {
+	if next.Epoch == before.Epoch && (next.Version < before.Version && next.Phase != custody.PhaseTaking ||
+		next.Row.Head.Event < before.Row.Head.Event && before.Phase == custody.PhaseHeld) {
 		s.broke("the row went back from %+v to %+v", before.Row, next.Row)
 	}
 	if next.Known.Event < before.Known.Event && next.Phase == before.Phase {
@@ -140,8 +140,8 @@ func timeout() error {
 	return temporal.NewTimeoutError(enums.TIMEOUT_TYPE_SCHEDULE_TO_START, nil)
 }
 
-// called is an activity at a host: it may not arrive, or fail before or after its effect, or answer late.
-func called[T wire.Body](s *schedule, ctx context.Context, h *fakeHost, wait bool,
+// activityAt is an activity at a host: it may not arrive, or fail before or after its effect, or answer late.
+func activityAt[T wire.Body](s *schedule, ctx context.Context, h *fakeHost, wait bool,
 	effect func(*rand.Rand) (T, error)) (wire.Message[T], error) {
 	none, dice := wire.Message[T]{}, s.drawn(ctx)
 	if !h.alive {
@@ -182,7 +182,7 @@ func (s *schedule) wait(ctx context.Context, delay time.Duration, answer func() 
 	s.pending = append(s.pending, later{s.env.Now().Add(delay), activity.GetInfo(ctx).TaskToken, answer})
 }
 
-func (s *schedule) accept(ctx context.Context, m wire.Message[wire.Offer]) (wire.Message[wire.Accepted], error) {
+func (s *schedule) accept(ctx context.Context, m wire.Message[wire.Offer]) (wire.Message[wire.OfferAnswer], error) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	dice := s.drawn(ctx)
@@ -192,20 +192,20 @@ func (s *schedule) accept(ctx context.Context, m wire.Message[wire.Offer]) (wire
 			continue
 		}
 		if slices.Contains(m.Body.Not, h.name) || dice.IntN(10) == 0 {
-			return wire.Of(wire.Accepted{Host: h.name, Unfit: "no claude"}), nil
+			return wire.Of(wire.OfferAnswer{Host: h.name, Unfit: "no claude"}), nil
 		}
-		return wire.Of(wire.Accepted{Host: h.name}), nil
+		return wire.Of(wire.OfferAnswer{Host: h.name}), nil
 	}
-	return wire.Message[wire.Accepted]{}, timeout()
+	return wire.Message[wire.OfferAnswer]{}, timeout()
 }
 
-func (s *schedule) take(ctx context.Context, m wire.Message[wire.Take]) (wire.Message[wire.Taken], error) {
+func (s *schedule) take(ctx context.Context, m wire.Message[wire.Take]) (wire.Message[wire.TakeAnswer], error) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	take := m.Body
 	h := s.host(s.custody[take.Epoch])
-	return called(s, ctx, h, false, func(dice *rand.Rand) (wire.Taken, error) {
-		refused := wire.Taken{Report: testkit.Report(s.t, h.name, id, take.Epoch, 1, 0, ""), Refused: "not here"}
+	return activityAt(s, ctx, h, false, func(dice *rand.Rand) (wire.TakeAnswer, error) {
+		refused := wire.TakeAnswer{Report: testkit.Report(s.t, h.name, id, take.Epoch, 1, 0, ""), Refused: "not here"}
 		if h.holder.Of(id).Has && h.holder.Of(id).Epoch == take.Epoch {
 			return s.taken(h, take), nil
 		}
@@ -228,7 +228,7 @@ func (s *schedule) take(ctx context.Context, m wire.Message[wire.Take]) (wire.Me
 	})
 }
 
-func (s *schedule) taken(h *fakeHost, take wire.Take) wire.Taken {
+func (s *schedule) taken(h *fakeHost, take wire.Take) wire.TakeAnswer {
 	var lost []string
 	for _, k := range take.Keys {
 		if !slices.Contains(h.chain, entry(k.Key)) {
@@ -237,7 +237,7 @@ func (s *schedule) taken(h *fakeHost, take wire.Take) wire.Taken {
 	}
 	h.report++
 	s.shipped = append([]entry{}, h.chain...)
-	return wire.Taken{Lost: lost, Report: testkit.Report(s.t, h.name, id, take.Epoch, h.report, len(h.chain),
+	return wire.TakeAnswer{Lost: lost, Report: testkit.Report(s.t, h.name, id, take.Epoch, h.report, len(h.chain),
 		"working")}
 }
 
@@ -246,7 +246,7 @@ func (s *schedule) answer(ctx context.Context, m wire.Message[wire.Ask]) (wire.M
 	defer s.lock.Unlock()
 	r := m.Body.Request
 	h := s.host(r.Host)
-	return called(s, ctx, h, false, func(dice *rand.Rand) (wire.Reply, error) {
+	return activityAt(s, ctx, h, false, func(dice *rand.Rand) (wire.Reply, error) {
 		if t := h.holder.Of(id); !t.Has || t.Epoch != r.Epoch {
 			return wire.Reply{}, errors.New("not here")
 		}
@@ -281,28 +281,30 @@ func (s *schedule) greatest() (epoch int) {
 	return epoch
 }
 
-func (s *schedule) leave(ctx context.Context, m wire.Message[wire.Leave]) (wire.Message[wire.Left], error) {
+func (s *schedule) leave(ctx context.Context, m wire.Message[wire.Leave]) (wire.Message[wire.LeaveAnswer], error) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
-	i := slices.IndexFunc(s.last.Old, func(o custody.Old) bool { return o.Epoch == m.Body.Gone.Epoch })
+	i := slices.IndexFunc(s.last.Old, func(o custody.EarlierHost) bool { return o.Epoch == m.Body.Gone.Epoch })
 	if i < 0 {
-		return wire.Of(wire.Left{}), nil
+		return wire.Of(wire.LeaveAnswer{}), nil
 	}
 	h := s.host(s.last.Old[i].Host)
-	return called(s, ctx, h, true, func(*rand.Rand) (wire.Left, error) {
+	return activityAt(s, ctx, h, true, func(*rand.Rand) (wire.LeaveAnswer, error) {
 		h.holder = h.holder.Lost(id, m.Body.Gone.Epoch)
-		return wire.Left{Host: h.name, Ref: fmt.Sprintf("refs/orange/fleet/%s/lost/%d", id, m.Body.Gone.Epoch)}, nil
+		return wire.LeaveAnswer{Host: h.name, Ref: fmt.Sprintf("refs/orange/fleet/%s/lost/%d", id,
+			m.Body.Gone.Epoch)}, nil
 	})
 }
 
-func (s *schedule) release(ctx context.Context, m wire.Message[wire.Release]) (wire.Message[wire.Released], error) {
+func (s *schedule) release(ctx context.Context, m wire.Message[wire.Release]) (wire.Message[wire.ReleaseAnswer],
+	error) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	h := s.host(m.Body.Host)
 	if s.drawn(ctx).IntN(8) == 0 {
-		return wire.Message[wire.Released]{}, errors.New("the server is busy")
+		return wire.Message[wire.ReleaseAnswer]{}, errors.New("the server is busy")
 	}
-	var answer wire.Released
+	var answer wire.ReleaseAnswer
 	if h.state, answer = h.state.Released(m.Body); answer.Kept == "" {
 		h.state = h.state.Revoked()
 	}
@@ -327,7 +329,7 @@ func (s *schedule) pump(step int) {
 	}
 	switch {
 	case step > wildSteps:
-		if s.last.Phase == custody.Held {
+		if s.last.Phase == custody.PhaseHeld {
 			s.end()
 		}
 	case s.chance(6):
@@ -452,7 +454,7 @@ func (s *schedule) rescue() {
 
 // judge checks what is left at the end.
 func (s *schedule) judge() {
-	if s.last.Phase != custody.Ended {
+	if s.last.Phase != custody.PhaseEnded {
 		s.broke("the custody ends as %s at %s under %d, to %q, not %v: %v", s.last.Phase, s.last.Host, s.last.Epoch,
 			s.last.To, s.last.Not, s.env.GetWorkflowError())
 		return
@@ -468,7 +470,7 @@ func (s *schedule) judge() {
 			continue
 		}
 		s.counts.Acked++
-		i := slices.IndexFunc(s.last.Keys, func(k wire.Kept) bool { return k.Key == r.Key })
+		i := slices.IndexFunc(s.last.Keys, func(k wire.DoneRequest) bool { return k.Key == r.Key })
 		lost := i >= 0 && s.last.Keys[i].Lost
 		if lost {
 			s.counts.Lost++

@@ -46,18 +46,18 @@ const (
 	releaseTime = 30 * time.Second
 )
 
-// run is one run of the workflow of a task.
-type run struct {
+// taskRun is one run of the workflow of a task.
+type taskRun struct {
 	Flow
 	state   custody.State
-	leaving []custody.Old // hosts that are being asked to leave
-	shown   [4]string     // the values of Attributes
-	listed  wire.Custody  // the row of the fleet's list
+	leaving []custody.EarlierHost // hosts that are being asked to leave
+	shown   [4]string             // the values of Attributes
+	listed  wire.Custody          // the row of the fleet's list
 }
 
 // Task is the workflow that has the custody of a task.
 func (f Flow) Task(ctx workflow.Context, start Start) error {
-	r := &run{Flow: f}
+	r := &taskRun{Flow: f}
 	if start.State != nil {
 		r.state = start.State.Body
 	} else if start.Birth != nil {
@@ -74,11 +74,11 @@ func (f Flow) Task(ctx workflow.Context, start Start) error {
 	ctx, cancel := workflow.WithCancel(ctx)
 	defer cancel()
 	r.become(ctx, r.state)
-	for r.state.Phase != custody.Ended {
+	for r.state.Phase != custody.PhaseEnded {
 		switch r.state.Phase {
-		case custody.Waiting:
+		case custody.PhaseWaiting:
 			r.place(ctx)
-		case custody.Taking:
+		case custody.PhaseTaking:
 			r.take(ctx)
 		default:
 			r.rest(ctx)
@@ -95,19 +95,19 @@ func (f Flow) Task(ctx workflow.Context, start Start) error {
 }
 
 // rest waits until there is something to do.
-func (r *run) rest(ctx workflow.Context) {
+func (r *taskRun) rest(ctx workflow.Context) {
 	_ = workflow.Await(ctx, func() bool { // its only error is the end of the workflow
-		return r.state.Phase != custody.Held || suggested(ctx)
+		return r.state.Phase != custody.PhaseHeld || wantsNewRun(ctx)
 	})
 }
 
-func suggested(ctx workflow.Context) bool { return workflow.GetInfo(ctx).GetContinueAsNewSuggested() }
+func wantsNewRun(ctx workflow.Context) bool { return workflow.GetInfo(ctx).GetContinueAsNewSuggested() }
 
 // again goes on in a new run where the history of this one is long; the state is all that it needs.
-func (r *run) again(ctx workflow.Context, start Start) error {
-	if !suggested(ctx) || r.state.Phase != custody.Held || !workflow.AllHandlersFinished(ctx) {
+func (r *taskRun) again(ctx workflow.Context, start Start) error {
+	if !wantsNewRun(ctx) || r.state.Phase != custody.PhaseHeld || !workflow.AllHandlersFinished(ctx) {
 		return workflow.Await(ctx, func() bool {
-			return r.state.Phase != custody.Held || !suggested(ctx) || workflow.AllHandlersFinished(ctx)
+			return r.state.Phase != custody.PhaseHeld || !wantsNewRun(ctx) || workflow.AllHandlersFinished(ctx)
 		})
 	}
 	state := wire.Of(r.state)
@@ -116,7 +116,7 @@ func (r *run) again(ctx workflow.Context, start Start) error {
 }
 
 // become takes over a new state, shows it in the fleet's list, and asks hosts to leave that had the task.
-func (r *run) become(ctx workflow.Context, s custody.State) {
+func (r *taskRun) become(ctx workflow.Context, s custody.State) {
 	r.state = s
 	if r.Watch != nil {
 		r.Watch(s)
@@ -131,7 +131,7 @@ func (r *run) become(ctx workflow.Context, s custody.State) {
 }
 
 // next takes over a new state, if there is one, and gives the error to who asked for it.
-func (r *run) next(ctx workflow.Context, s custody.State, err error) error {
+func (r *taskRun) next(ctx workflow.Context, s custody.State, err error) error {
 	if err == nil {
 		r.become(ctx, s)
 	}
@@ -139,23 +139,23 @@ func (r *run) next(ctx workflow.Context, s custody.State, err error) error {
 }
 
 // place looks for a host.
-func (r *run) place(ctx workflow.Context) {
+func (r *taskRun) place(ctx workflow.Context) {
 	if r.state.To != "" {
 		if slices.Contains(r.state.Not, r.state.To) {
 			_ = workflow.Sleep(ctx, takeWait)
 		}
-		r.become(ctx, r.state.Accepted(wire.Accepted{Host: r.state.To}, workflow.Now(ctx)))
+		r.become(ctx, r.state.Accepted(wire.OfferAnswer{Host: r.state.To}, workflow.Now(ctx)))
 		return
 	}
 	queue := wire.PlaceQueue(r.state.Birth.Project, r.state.Label())
 	offer, cancel := workflow.WithCancel(activity(ctx, queue, placeWait, askTime, 1))
 	defer cancel()
 	asked := workflow.ExecuteActivity(offer, wire.AcceptActivity, wire.Of(r.state.Offer()))
-	_ = workflow.Await(ctx, func() bool { return asked.IsReady() || r.state.Phase != custody.Waiting })
+	_ = workflow.Await(ctx, func() bool { return asked.IsReady() || r.state.Phase != custody.PhaseWaiting })
 	if !asked.IsReady() { // a person has cancelled the task
 		return
 	}
-	var answer wire.Message[wire.Accepted]
+	var answer wire.Message[wire.OfferAnswer]
 	err := asked.Get(ctx, &answer)
 	if err != nil {
 		r.become(ctx, r.state.Again())
@@ -165,7 +165,7 @@ func (r *run) place(ctx workflow.Context) {
 	known := slices.Contains(r.state.Not, answer.Body.Host)
 	r.become(ctx, r.state.Accepted(answer.Body, workflow.Now(ctx)))
 	switch {
-	case r.state.Phase != custody.Waiting:
+	case r.state.Phase != custody.PhaseWaiting:
 	case known: // no other host came: those that could not take it are asked again
 		_ = workflow.Sleep(ctx, takeWait)
 		r.become(ctx, r.state.Again())
@@ -175,7 +175,7 @@ func (r *run) place(ctx workflow.Context) {
 }
 
 // take asks the host to take the task, until it has answered, or the task was taken away from it.
-func (r *run) take(ctx workflow.Context) {
+func (r *taskRun) take(ctx workflow.Context) {
 	epoch, wait, attempts := r.state.Epoch, takeWait, int32(1)
 	if r.state.Doubt {
 		wait, attempts = 0, 0
@@ -184,12 +184,12 @@ func (r *run) take(ctx workflow.Context) {
 	defer cancel()
 	asked := workflow.ExecuteActivity(ctx, wire.TakeActivity, wire.Of(r.state.Take()))
 	_ = workflow.Await(ctx, func() bool {
-		return asked.IsReady() || r.state.Phase != custody.Taking || r.state.Epoch != epoch
+		return asked.IsReady() || r.state.Phase != custody.PhaseTaking || r.state.Epoch != epoch
 	})
 	if !asked.IsReady() {
 		return
 	}
-	var answer wire.Message[wire.Taken]
+	var answer wire.Message[wire.TakeAnswer]
 	err := asked.Get(ctx, &answer)
 	if err == nil {
 		var next custody.State
@@ -207,9 +207,9 @@ func (r *run) take(ctx workflow.Context) {
 }
 
 // leave asks a host to let go of a task, for as long as this takes.
-func (r *run) leave(ctx workflow.Context, old custody.Old) {
+func (r *taskRun) leave(ctx workflow.Context, old custody.EarlierHost) {
 	ctx = activity(ctx, wire.HostQueue(old.Host), 0, takeTime, 0)
-	var left wire.Message[wire.Left]
+	var left wire.Message[wire.LeaveAnswer]
 	gone := wire.Gone{Task: r.state.Task, Epoch: old.Epoch}
 	if workflow.ExecuteActivity(ctx, wire.LeaveActivity, wire.Of(wire.Leave{Gone: gone})).Get(ctx, &left) == nil {
 		r.become(ctx, r.state.Left(old.Host, old.Epoch, left.Body.Ref))

@@ -16,7 +16,7 @@ const littleSpace = 256 << 20
 
 // Accept answers whether the host can take a task, and keeps a place for it for a while if it can. What it cannot look
 // at is an error, and no answer.
-func (h *Host) Accept(ctx context.Context, m wire.Message[wire.Offer]) (wire.Message[wire.Accepted], error) {
+func (h *Host) Accept(ctx context.Context, m wire.Message[wire.Offer]) (wire.Message[wire.OfferAnswer], error) {
 	o := m.Body
 	unfit, err := h.unfit(ctx, o)
 	if err == nil && unfit == "" {
@@ -26,9 +26,10 @@ func (h *Host) Accept(ctx context.Context, m wire.Message[wire.Offer]) (wire.Mes
 		}
 	}
 	if err != nil {
-		return wire.Message[wire.Accepted]{}, fmt.Errorf("look whether there is a place for task %s: %w", o.Task, err)
+		return wire.Message[wire.OfferAnswer]{}, fmt.Errorf("look whether there is a place for task %s: %w", o.Task,
+			err)
 	}
-	return wire.Of(wire.Accepted{Host: h.Name, Unfit: short(unfit)}), nil
+	return wire.Of(wire.OfferAnswer{Host: h.Name, Unfit: shortText(unfit)}), nil
 }
 
 // unfit is why the host cannot take a task, whatever places it has; empty where it can.

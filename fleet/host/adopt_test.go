@@ -39,8 +39,8 @@ func asksToAdopt(t *testing.T, h *host.Host, birth *wire.Birth) (wire.Newcomer, 
 	return n.Body, nil
 }
 
-// asked is what a person has signed to take a task into the fleet.
-func asked(t *testing.T, b wire.Birth) *wire.Birth {
+// signedBirth is what a person has signed to take a task into the fleet.
+func signedBirth(t *testing.T, b wire.Birth) *wire.Birth {
 	t.Helper()
 	b.Ask = testkit.Ask(t, wire.Request{Fleet: testkit.Fleet, Task: id, Method: wire.MethodCreate, Person: "ada",
 		Args: []string{sign.BirthDigest(b)}, Key: id, Expires: now.Add(time.Minute).Unix()})
@@ -62,7 +62,7 @@ func TestAdopt_takesWhatAPersonSignedAfterItsFirstSnapshot(t *testing.T) {
 		return nil
 	}
 	for range 2 { // the answer may have been lost
-		n, err := asksToAdopt(t, r.Host, asked(t, known.Birth))
+		n, err := asksToAdopt(t, r.Host, signedBirth(t, known.Birth))
 		if err != nil || n.Report == nil || n.Report.Epoch != 2 || n.Birth.Ask.Signature == "" {
 			t.Fatalf("%+v, %v", n, err)
 		}
@@ -80,19 +80,20 @@ func TestAdopt_refusesWhatIsNotWhatIsHere(t *testing.T) {
 	must(t, err)
 	other := known.Birth
 	other.Workflow = "own@13"
-	unsigned := *asked(t, known.Birth)
+	unsigned := *signedBirth(t, known.Birth)
 	unsigned.Summary = "another"
 	for what, c := range map[string]struct {
 		birth  *wire.Birth
 		change func(*rig)
 		says   string
 	}{
-		"another workflow":         {asked(t, other), nil, "it has changed since it was signed"},
-		"another signature":        {&unsigned, nil, "what was signed is not what it is to be created from"},
-		"one that is over":         {asked(t, known.Birth), func(r *rig) { r.over = true }, "it is over"},
-		"one that is not here":     {nil, func(r *rig) { r.unread = task.ErrNotFound }, task.ErrNotFound.Error()},
-		"one without a snapshot":   {asked(t, known.Birth), nil, "its first snapshot cannot be taken"},
-		"one that was taken away":  {asked(t, known.Birth), func(r *rig) { r.lost(3) }, "this host knows the epoch 3"},
+		"another workflow":       {signedBirth(t, other), nil, "it has changed since it was signed"},
+		"another signature":      {&unsigned, nil, "what was signed is not what it is to be created from"},
+		"one that is over":       {signedBirth(t, known.Birth), func(r *rig) { r.over = true }, "it is over"},
+		"one that is not here":   {nil, func(r *rig) { r.unread = task.ErrNotFound }, task.ErrNotFound.Error()},
+		"one without a snapshot": {signedBirth(t, known.Birth), nil, "its first snapshot cannot be taken"},
+		"one that was taken away": {signedBirth(t, known.Birth), func(r *rig) { r.lost(3) }, "this host knows the " +
+			"epoch 3"},
 		"a host that is not meant": {nil, func(r *rig) { r.Fleet = "other" }, "it is for the task"},
 	} {
 		r := newRig(t)
@@ -122,7 +123,7 @@ func (r *rig) lost(epoch int) {
 
 // A task that was created at a host by orange itself joins the fleet, and another host can bring it back from then on.
 func TestAdopt_ofATaskThatOrangeCreated(t *testing.T) {
-	program, vault := built(t)
+	program, vault := buildOrange(t)
 	h1, h2 := real(t, program, "h1", vault), real(t, program, "h2", vault)
 	run(t, h1.Program.(host.Orange).Home, program, "task", "create", "feat/a", "Made offline", "--project", "web",
 		"--workflow", "own", "--id", id)
@@ -131,10 +132,10 @@ func TestAdopt_ofATaskThatOrangeCreated(t *testing.T) {
 	if b := known.Birth; b.Branch != "feat/a" || b.Summary != "Made offline" || !strings.HasPrefix(b.Workflow, "own@") {
 		t.Errorf("there is to sign %+v", b)
 	}
-	n, err := asksToAdopt(t, h1.Host, asked(t, known.Birth))
+	n, err := asksToAdopt(t, h1.Host, signedBirth(t, known.Birth))
 	must(t, err)
 	trust := testkit.Trust(t)
-	state, err := custody.Resumed(testkit.Fleet, n.Birth, trust, *n.Report, now)
+	state, err := custody.Resume(testkit.Fleet, n.Birth, trust, *n.Report, now)
 	if err != nil || state.Host != "h1" || state.Epoch != 1 || state.Row.Summary != "Made offline" {
 		t.Fatalf("the fleet knows %+v, %v", state, err)
 	}

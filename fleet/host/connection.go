@@ -57,8 +57,8 @@ func (d *Daemon) trouble(about, text string) {
 	}
 }
 
-// watched is a link whose answers say that the server is there.
-type watched struct {
+// watchedLink is a link whose answers say that the server is there.
+type watchedLink struct {
 	Link
 	d *Daemon
 }
@@ -66,7 +66,7 @@ type watched struct {
 // longestCall is how long the server may take for an answer.
 const longestCall = 10 * time.Second
 
-func (w watched) Here(ctx context.Context, h wire.Here) (lease wire.Lease, err error) {
+func (w watchedLink) Here(ctx context.Context, h wire.Here) (lease wire.Lease, err error) {
 	err = w.call(ctx, func(ctx context.Context) (err error) {
 		lease, err = w.Link.Here(ctx, h)
 		return err
@@ -74,25 +74,25 @@ func (w watched) Here(ctx context.Context, h wire.Here) (lease wire.Lease, err e
 	return lease, err
 }
 
-func (w watched) Told(ctx context.Context, h wire.Here) error {
+func (w watchedLink) Told(ctx context.Context, h wire.Here) error {
 	return w.call(ctx, func(ctx context.Context) error { return w.Link.Told(ctx, h) })
 }
 
-func (w watched) Beat(ctx context.Context, token []byte) error {
+func (w watchedLink) Beat(ctx context.Context, token []byte) error {
 	return w.call(ctx, func(ctx context.Context) error { return w.Link.Beat(ctx, token) })
 }
 
-func (w watched) Report(ctx context.Context, r wire.Report) error {
+func (w watchedLink) Report(ctx context.Context, r wire.Report) error {
 	return w.call(ctx, func(ctx context.Context) error { return w.Link.Report(ctx, r) })
 }
 
-func (w watched) Learn(ctx context.Context) error {
+func (w watchedLink) Learn(ctx context.Context) error {
 	within, off := context.WithTimeout(ctx, longestCall)
 	defer off()
 	return w.Link.Learn(within) // what is wrong with the lists is no silence
 }
 
-func (w watched) call(ctx context.Context, do func(context.Context) error) error {
+func (w watchedLink) call(ctx context.Context, do func(context.Context) error) error {
 	within, off := context.WithTimeout(ctx, longestCall)
 	defer off()
 	err := do(within)

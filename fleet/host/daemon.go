@@ -74,7 +74,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 		link, err := d.Dial(ctx)
 		if err == nil {
 			wait = d.Pace.Again
-			err = d.session(ctx, watched{link, d})
+			err = d.session(ctx, watchedLink{link, d})
 			link.Close()
 		}
 		if ctx.Err() != nil {
@@ -101,7 +101,7 @@ func sleep(ctx context.Context, d time.Duration) bool {
 }
 
 // session is what the host does by one connection, until that is over.
-func (d *Daemon) session(ctx context.Context, link watched) error {
+func (d *Daemon) session(ctx context.Context, link watchedLink) error {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	d.Host.learns(link.Learn)
@@ -127,7 +127,7 @@ func (d *Daemon) session(ctx context.Context, link watched) error {
 }
 
 // lease holds the lease of the host: it says that the host is there, beats, and does so again where the lease is over.
-func (d *Daemon) lease(ctx context.Context, link watched, leases <-chan Lease) error {
+func (d *Daemon) lease(ctx context.Context, link watchedLink, leases <-chan Lease) error {
 	beats := time.NewTicker(d.Pace.Beat)
 	defer beats.Stop()
 	wait := d.Pace.Again
@@ -183,7 +183,7 @@ func (d *Daemon) said(ctx context.Context) (wire.Here, error) {
 }
 
 // tell says again what the host is, where that has changed, and learns whom the fleet trusts.
-func (d *Daemon) tell(ctx context.Context, link watched) error {
+func (d *Daemon) tell(ctx context.Context, link watchedLink) error {
 	var before string
 	for {
 		if err := link.Learn(ctx); err != nil && ctx.Err() == nil {
@@ -216,7 +216,7 @@ func (d *Daemon) tell(ctx context.Context, link watched) error {
 }
 
 // places waits for tasks of every project that the host has, with each of its labels.
-func (d *Daemon) places(ctx context.Context, link watched) error {
+func (d *Daemon) places(ctx context.Context, link watchedLink) error {
 	var parts sync.WaitGroup
 	defer parts.Wait()
 	type place struct{ project, label string }

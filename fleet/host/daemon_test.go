@@ -125,8 +125,8 @@ func (l *link) Place(ctx context.Context, _ *host.Host, project, label string) e
 	return ctx.Err()
 }
 
-// kept is a daemon that runs, with its fake server.
-type kept struct {
+// daemonRig is a daemon that runs, with its fake server.
+type daemonRig struct {
 	*rig
 	*link
 	daemon  *host.Daemon
@@ -136,9 +136,9 @@ type kept struct {
 	stop    func()
 }
 
-func newDaemon(t *testing.T, pace host.Pace) *kept {
+func newDaemon(t *testing.T, pace host.Pace) *daemonRig {
 	t.Helper()
-	k := &kept{rig: newRig(t), link: &link{}, follows: make(chan func(host.Happening), 10)}
+	k := &daemonRig{rig: newRig(t), link: &link{}, follows: make(chan func(host.Happening), 10)}
 	k.daemon = &host.Daemon{Host: k.Host, Version: "v1", Labels: []string{"any", "gpu"}, SSH: "me@h1", Dial: k.dial,
 		Pace: pace, Say: func(line string) {
 			k.lock.Lock()
@@ -158,7 +158,7 @@ func quick() host.Pace {
 		Settle: time.Millisecond, Snapshot: time.Hour, Tell: time.Hour}
 }
 
-func (k *kept) runs() {
+func (k *daemonRig) runs() {
 	k.t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
 	var over sync.WaitGroup
@@ -175,7 +175,7 @@ func (k *kept) runs() {
 }
 
 // until waits for a fact.
-func (k *kept) until(what string, holds func() bool) {
+func (k *daemonRig) until(what string, holds func() bool) {
 	k.t.Helper()
 	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); {
 		k.link.lock.Lock()
@@ -190,7 +190,7 @@ func (k *kept) until(what string, holds func() bool) {
 }
 
 // said counts the lines that have a text.
-func (k *kept) said(text string) (lines []string) {
+func (k *daemonRig) said(text string) (lines []string) {
 	k.lock.Lock()
 	defer k.lock.Unlock()
 	for _, line := range k.lines {
@@ -201,14 +201,14 @@ func (k *kept) said(text string) (lines []string) {
 	return lines
 }
 
-func (k *kept) fails(err error) {
+func (k *daemonRig) fails(err error) {
 	k.link.lock.Lock()
 	defer k.link.lock.Unlock()
 	k.down = err
 }
 
 // acts reports whether the host may act outwardly for the task.
-func (k *kept) acts() bool {
+func (k *daemonRig) acts() bool {
 	h := k.holder()
 	return h.Of(id).Has && k.up < h.Until
 }

@@ -55,8 +55,8 @@ func (h *Host) say(format string, args ...any) {
 
 // Take takes a task: it creates it, or brings it back from its snapshot. A repeat is answered with the task that is
 // there; a take under an epoch that is over is refused.
-func (h *Host) Take(ctx context.Context, m wire.Message[wire.Take]) (wire.Message[wire.Taken], error) {
-	take, none := m.Body, wire.Message[wire.Taken]{}
+func (h *Host) Take(ctx context.Context, m wire.Message[wire.Take]) (wire.Message[wire.TakeAnswer], error) {
+	take, none := m.Body, wire.Message[wire.TakeAnswer]{}
 	err := h.trusted(ctx, func(people signed.List) error {
 		err := sign.CheckBirth(people, take.Birth, sign.Here{Fleet: h.Fleet, Task: take.Task, Waited: true})
 		if err == nil && take.From != "" {
@@ -218,7 +218,7 @@ func (h *Host) has(ctx context.Context, id string) (bool, error) {
 
 // no is the answer of a host that does not take a task, and never will under this epoch. Said is what orange said where
 // it could not create the task; nil where it was not asked.
-func (h *Host) no(ctx context.Context, take wire.Take, why string, said *remote.Reply) (wire.Message[wire.Taken],
+func (h *Host) no(ctx context.Context, take wire.Take, why string, said *remote.Reply) (wire.Message[wire.TakeAnswer],
 	error) {
 	if err := h.Store.Change(func(now custody.Holder) (custody.Holder, error) {
 		before := now.Of(take.Task)
@@ -228,10 +228,10 @@ func (h *Host) no(ctx context.Context, take wire.Take, why string, said *remote.
 		}
 		return now, nil
 	}); err != nil {
-		return wire.Message[wire.Taken]{}, err
+		return wire.Message[wire.TakeAnswer]{}, err
 	}
 	report, err := sign.Report(h.Key, wire.Report{Fleet: h.Fleet, Host: h.Name, Epoch: take.Epoch, Task: take.Task})
-	taken := wire.Taken{Report: report, Refused: short(why)}
+	taken := wire.TakeAnswer{Report: report, Refused: shortText(why)}
 	if err == nil && said != nil && take.From == "" {
 		taken.Reply, err = h.born(take, *said, wire.Head{})
 	}
@@ -250,30 +250,30 @@ func (h *Host) born(take wire.Take, said remote.Reply, head wire.Head) (*wire.Re
 func (h *Host) reply(r wire.Request, said remote.Reply, head wire.Head) (wire.Reply, error) {
 	reply := wire.Reply{Fleet: h.Fleet, Host: h.Name, Epoch: r.Epoch, Task: r.Task, Key: r.Key, Digest: sign.Digest(r),
 		Done: said.Exit == 0, Exit: said.Exit, Head: head}
-	reply.Output, reply.Errors, reply.Cut = cut(said.Stdout, said.Stderr+said.Refused, wire.MostOfReply)
+	reply.Output, reply.Errors, reply.Cut = cutOutput(said.Stdout, said.Stderr+said.Refused, wire.MostOfReply)
 	return sign.Reply(h.Key, reply)
 }
 
 // taken is the answer of a host that has taken a task: its first report, and the requests that are lost.
-func (h *Host) taken(ctx context.Context, take wire.Take, said remote.Reply) (wire.Message[wire.Taken], error) {
+func (h *Host) taken(ctx context.Context, take wire.Take, said remote.Reply) (wire.Message[wire.TakeAnswer], error) {
 	var restored struct {
 		Lost []string `json:"lost"`
 	}
 	if take.From != "" {
 		if err := json.Unmarshal([]byte(said.Stdout), &restored); err != nil {
-			return wire.Message[wire.Taken]{}, fmt.Errorf("read what was restored of task %s: %w", take.Task, err)
+			return wire.Message[wire.TakeAnswer]{}, fmt.Errorf("read what was restored of task %s: %w", take.Task, err)
 		}
 	}
 	report, err := h.report(ctx, take.Task, take.Epoch)
-	taken := wire.Taken{Report: report, Lost: restored.Lost}
+	taken := wire.TakeAnswer{Report: report, Lost: restored.Lost}
 	if err == nil && take.From == "" {
 		taken.Reply, err = h.born(take, said, report.Row.Head)
 	}
 	return wire.Of(taken), err
 }
 
-// short is a text for people that fits into a message.
-func short(text string) string {
+// shortText is a text for people that fits into a message.
+func shortText(text string) string {
 	if len(text) > wire.MostOfText {
 		text = strings.ToValidUTF8(text[:wire.MostOfText], "")
 	}
@@ -354,8 +354,8 @@ func (h *Host) deletedBefore(_ context.Context, r wire.Request, said remote.Repl
 	return remote.Reply{V: remote.Version, Stdout: out}, nil
 }
 
-// cut makes what a command printed fit into a message.
-func cut(output, errs string, most int) (out, err string, more bool) {
+// cutOutput makes what a command printed fit into a message.
+func cutOutput(output, errs string, most int) (out, err string, more bool) {
 	out, err = strings.ToValidUTF8(output, "�"), strings.ToValidUTF8(errs, "�")
 	if len(out) > most {
 		out, more = strings.ToValidUTF8(out[:most], ""), true
@@ -367,16 +367,16 @@ func cut(output, errs string, most int) (out, err string, more bool) {
 }
 
 // Look answers a question that changes nothing.
-func (h *Host) Look(ctx context.Context, m wire.Message[wire.Look]) (wire.Message[wire.Seen], error) {
+func (h *Host) Look(ctx context.Context, m wire.Message[wire.Look]) (wire.Message[wire.LookAnswer], error) {
 	if remote.RepeatOf(m.Body.Method) != api.Reads {
-		return wire.Message[wire.Seen]{}, flow.Final(fmt.Errorf("cannot look with %q: it may change something",
+		return wire.Message[wire.LookAnswer]{}, flow.Final(fmt.Errorf("cannot look with %q: it may change something",
 			m.Body.Method))
 	}
 	said, err := h.Program.Do(ctx, call(m.Body.Method, "", "", m.Body.Args...))
 	if err != nil {
-		return wire.Message[wire.Seen]{}, err
+		return wire.Message[wire.LookAnswer]{}, err
 	}
-	seen := wire.Seen{Host: h.Name, Exit: said.Exit}
-	seen.Output, seen.Errors, seen.Cut = cut(said.Stdout, said.Stderr+said.Refused, wire.MostOfLook)
+	seen := wire.LookAnswer{Host: h.Name, Exit: said.Exit}
+	seen.Output, seen.Errors, seen.Cut = cutOutput(said.Stdout, said.Stderr+said.Refused, wire.MostOfLook)
 	return wire.Of(seen), nil
 }

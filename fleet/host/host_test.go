@@ -227,7 +227,7 @@ func (o *once) Beat(ctx context.Context, token []byte) error {
 	return err
 }
 
-func (r *rig) takes(epoch int, change func(*wire.Take)) (wire.Taken, error) {
+func (r *rig) takes(epoch int, change func(*wire.Take)) (wire.TakeAnswer, error) {
 	r.t.Helper()
 	take := wire.Take{Task: id, Epoch: epoch, Birth: testkit.Birth(r.t, "ada", id, "any", now)}
 	if change != nil {
@@ -281,11 +281,11 @@ func TestTake_bringsATaskBackFromItsSnapshot(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	rescue := testkit.Rescue(t, "ada", id, 2, "", "it burns", now)
-	brings := func(rescue *wire.Rescue) (wire.Taken, error) {
+	brings := func(rescue *wire.Rescue) (wire.TakeAnswer, error) {
 		return r.takes(3, func(take *wire.Take) {
 			take.From, take.Known, take.Rescue = "h2", wire.Head{Event: 7, Hash: "aa"}, rescue
 			take.Since = []string{"h3"}
-			take.Keys = []wire.Kept{{Key: "k1"}, {Key: "k2"}}
+			take.Keys = []wire.DoneRequest{{Key: "k1"}, {Key: "k2"}}
 		})
 	}
 	taken, err := brings(&rescue)
@@ -315,7 +315,7 @@ func TestTake_letsGoOfWhatItHadBeforeItBringsTheTaskBack(t *testing.T) {
 	for _, known := range []bool{true, false} { // whether it knows already that the task was taken away
 		r := newRig(t)
 		rescue := testkit.Rescue(t, "ada", id, 2, "", "it burns", now)
-		brings := func() (wire.Taken, error) {
+		brings := func() (wire.TakeAnswer, error) {
 			return r.takes(3, func(take *wire.Take) { take.From, take.Rescue = "h2", &rescue })
 		}
 		r.taken(1)

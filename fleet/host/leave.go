@@ -14,8 +14,8 @@ import (
 
 // Leave lets go of a task. The host forgets its right to it first, and what it has of it after. The fleet may ask for
 // the same task twice at once, by a call and with a lease, and while the host takes it: one waits for the other.
-func (h *Host) Leave(ctx context.Context, m wire.Message[wire.Leave]) (wire.Message[wire.Left], error) {
-	gone, none := m.Body.Gone, wire.Message[wire.Left]{}
+func (h *Host) Leave(ctx context.Context, m wire.Message[wire.Leave]) (wire.Message[wire.LeaveAnswer], error) {
+	gone, none := m.Body.Gone, wire.Message[wire.LeaveAnswer]{}
 	if err := h.Store.Change(func(now custody.Holder) (custody.Holder, error) {
 		return now.Lost(gone.Task, gone.Epoch), nil
 	}); err != nil {
@@ -35,7 +35,7 @@ func (h *Host) Leave(ctx context.Context, m wire.Message[wire.Leave]) (wire.Mess
 	if err != nil {
 		return none, err
 	}
-	answer := wire.Left{Host: h.Name}
+	answer := wire.LeaveAnswer{Host: h.Name}
 	if t := holder.Of(gone.Task); t.Epoch == gone.Epoch {
 		answer.Ref = t.Ref
 	}

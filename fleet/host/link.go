@@ -92,7 +92,7 @@ func (l Temporal) Serve(ctx context.Context, h *Host, leases chan<- Lease) error
 	failed := make(chan error, 2)
 	calls := l.worker(wire.HostQueue(h.Name), failed, worker.Options{MaxConcurrentActivityExecutionSize: callsAtOnce,
 		MaxHeartbeatThrottleInterval: stillThere})
-	for name, call := range map[string]any{wire.TakeActivity: h.Take, wire.AnswerActivity: answering(h),
+	for name, call := range map[string]any{wire.TakeActivity: h.Take, wire.AnswerActivity: answerActivity(h),
 		wire.LookActivity: h.Look, wire.LeaveActivity: h.Leave, wire.DrainActivity: h.OfHost} {
 		calls.RegisterActivityWithOptions(call, activity.RegisterOptions{Name: name})
 	}
@@ -110,9 +110,9 @@ func (l Temporal) Serve(ctx context.Context, h *Host, leases chan<- Lease) error
 // stillThere is how often a host says that it is at a request.
 const stillThere = 2 * time.Second
 
-// answering does what a person asks, and says all the while that it is at it: where the host dies, the person learns
-// soon that it is not known what became of the request. What has begun goes on where the server has given up.
-func answering(h *Host) func(context.Context, wire.Message[wire.Ask]) (wire.Message[wire.Reply], error) {
+// answerActivity does what a person asks, and says all the while that it is at it: where the host dies, the person
+// learns soon that it is not known what became of the request. What has begun goes on where the server has given up.
+func answerActivity(h *Host) func(context.Context, wire.Message[wire.Ask]) (wire.Message[wire.Reply], error) {
 	return func(ctx context.Context, m wire.Message[wire.Ask]) (wire.Message[wire.Reply], error) {
 		call, off := context.WithDeadline(context.WithoutCancel(ctx), activity.GetInfo(ctx).Deadline)
 		defer off()
@@ -138,10 +138,10 @@ func answering(h *Host) func(context.Context, wire.Message[wire.Ask]) (wire.Mess
 func (l Temporal) Place(ctx context.Context, h *Host, project, label string) error {
 	failed := make(chan error, 1)
 	tuner, err := worker.NewCompositeTuner(worker.CompositeTunerOptions{
-		WorkflowSlotSupplier:        fixed(2),
-		LocalActivitySlotSupplier:   fixed(1),
-		NexusSlotSupplier:           fixed(1),
-		SessionActivitySlotSupplier: fixed(1),
+		WorkflowSlotSupplier:        fixedSlots(2),
+		LocalActivitySlotSupplier:   fixedSlots(1),
+		NexusSlotSupplier:           fixedSlots(1),
+		SessionActivitySlotSupplier: fixedSlots(1),
 		ActivitySlotSupplier:        &slots{host: h, project: project},
 	})
 	if err != nil {
@@ -153,7 +153,7 @@ func (l Temporal) Place(ctx context.Context, h *Host, project, label string) err
 	return run(ctx, failed, w)
 }
 
-func fixed(slots int) worker.SlotSupplier {
+func fixedSlots(slots int) worker.SlotSupplier {
 	s, err := worker.NewFixedSizeSlotSupplier(slots)
 	if err != nil { // a number above 0 is none
 		return nil

@@ -163,7 +163,7 @@ func (o Orange) Local(ctx context.Context, id string) (Local, error) {
 	}
 	epoch, err := snapshots.Keeper{Home: o.Home}.HeldIn(id)
 	t := shown.Task
-	birth := wire.Birth{Project: t.Project, On: wire.AnyLabel, Branch: t.Branch, Summary: short(t.Summary),
+	birth := wire.Birth{Project: t.Project, On: wire.AnyLabel, Branch: t.Branch, Summary: shortText(t.Summary),
 		Workflow: t.Workflow + "@" + past.Events[0].Workflow}
 	for _, name := range []string{t.Harness, t.Reviewer} {
 		if name != "" && (len(birth.Harness) == 0 || birth.Harness[0] != name) {

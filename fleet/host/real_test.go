@@ -83,8 +83,8 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// built is the program orange, with an environment for git, and a bare repository with one commit.
-func built(t *testing.T) (program, vault string) {
+// buildOrange is the program orange, with an environment for git, and a bare repository with one commit.
+func buildOrange(t *testing.T) (program, vault string) {
 	t.Helper()
 	dir := t.TempDir()
 	program, vault = filepath.Join(dir, "orange"), filepath.Join(dir, "vault.git")
@@ -144,7 +144,7 @@ func ownBirth(t *testing.T) wire.Birth {
 // What the host makes of the messages of the fleet are commands that orange knows, and what it reads are its answers.
 // Attackers cannot (docs/proof.md): have a request done twice.
 func TestHost_asksOrangeItself(t *testing.T) {
-	program, vault := built(t)
+	program, vault := buildOrange(t)
 	dir := filepath.Dir(program)
 	h1, h2 := real(t, program, "h1", vault), real(t, program, "h2", vault)
 
@@ -197,7 +197,7 @@ func TestHost_asksOrangeItself(t *testing.T) {
 
 	loginIsProof(t, program, h1, id, unsigned)
 
-	take := wire.Take{Task: id, Epoch: 2, Birth: birth, From: "h1", Keys: []wire.Kept{{Key: "k1"}, {Key: "k2"}},
+	take := wire.Take{Task: id, Epoch: 2, Birth: birth, From: "h1", Keys: []wire.DoneRequest{{Key: "k1"}, {Key: "k2"}},
 		Rescue: new(testkit.Rescue(t, "ada", id, 1, "h2", "it burns", now))}
 	for range 2 {
 		m, err := h2.Take(t.Context(), wire.Of(take))
@@ -248,15 +248,15 @@ func TestHost_bringsBackWhatAnotherOneHasBroughtBackMeanwhile(t *testing.T) {
 	if _, err := exec.LookPath("ssh-keygen"); err != nil {
 		t.Skip("it needs ssh-keygen")
 	}
-	program, vault := built(t)
+	program, vault := buildOrange(t)
 	h1, h2, h3 := real(t, program, "h1", vault), real(t, program, "h2", vault), real(t, program, "h3", vault)
 	signs(t, h1, h2, h3)
-	takes := func(h *rig, take wire.Take) wire.Taken {
+	takes := func(h *rig, take wire.Take) wire.TakeAnswer {
 		t.Helper()
 		take.Task, take.Birth = id, ownBirth(t)
 		if take.From != "" {
 			take.Rescue = new(testkit.Rescue(t, "ada", id, take.Epoch-1, "", "it burns", now))
-			take.Keys = []wire.Kept{{Key: "k1"}}
+			take.Keys = []wire.DoneRequest{{Key: "k1"}}
 		}
 		m, err := h.Take(t.Context(), wire.Of(take))
 		must(t, err)
@@ -288,7 +288,7 @@ func TestHost_bringsBackWhatAnotherOneHasBroughtBackMeanwhile(t *testing.T) {
 // Defect: the answer of the first host was lost, and the second one created the task again. It could push no snapshot,
 // because the first one had.
 func TestHost_createsATaskThatAnotherOneHasCreatedMeanwhile(t *testing.T) {
-	program, vault := built(t)
+	program, vault := buildOrange(t)
 	h1, h2 := real(t, program, "h1", vault), real(t, program, "h2", vault)
 	snapshot := func(h *rig) string {
 		cmd := exec.Command(program, "task", "snapshot", id, "--to", vault)

@@ -10,8 +10,8 @@ import (
 	"orange/internal/api/remote"
 )
 
-// deleted is the status that the list of a fleet shows of a task that was deleted at its host.
-const deleted = "deleted"
+// statusDeleted is the status that the list of a fleet shows of a task that was deleted at its host.
+const statusDeleted = "deleted"
 
 // report is the next report of a task. One that was deleted here is over for the fleet.
 func (h *Host) report(ctx context.Context, id string, epoch int) (wire.Report, error) {
@@ -61,8 +61,8 @@ func (h *Host) row(ctx context.Context, id string) (wire.Row, error) {
 }
 
 func rowOf(t remote.Row) wire.Row {
-	return wire.Row{Project: t.Project, Summary: short(t.Summary), Status: string(t.Status), Branch: t.Branch,
-		Attention: short(t.Attention), Over: !t.Live, Since: t.EnteredAt.Unix(),
+	return wire.Row{Project: t.Project, Summary: shortText(t.Summary), Status: string(t.Status), Branch: t.Branch,
+		Attention: shortText(t.Attention), Over: !t.Live, Since: t.EnteredAt.Unix(),
 		Head: wire.Head{Event: t.Event, Hash: t.Hash}}
 }
 
@@ -78,6 +78,6 @@ func (h *Host) absent(id string) (wire.Row, error) {
 		row.Attention = remote.NotOnRecord + ": bring it back with: orange fleet rescue " + id
 		return row, err
 	}
-	row.Status, row.Over, row.Attention = deleted, true, ""
+	row.Status, row.Over, row.Attention = statusDeleted, true, ""
 	return row, err
 }

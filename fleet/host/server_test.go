@@ -27,24 +27,24 @@ func server(t *testing.T) client.Client {
 	return c
 }
 
-// served is a daemon with a fake orange at a real server.
-func served(t *testing.T, c client.Client) *kept {
+// servedDaemon is a daemon with a fake orange at a real server.
+func servedDaemon(t *testing.T, c client.Client) *daemonRig {
 	t.Helper()
 	k := newDaemon(t, host.Pace{Beat: 100 * time.Millisecond, Again: 10 * time.Millisecond, Look: 10 * time.Millisecond,
 		Report: 50 * time.Millisecond, Settle: time.Millisecond, Snapshot: time.Hour, Tell: 50 * time.Millisecond})
 	k.Now = host.ServerTime
 	k.daemon.Dial = func(context.Context) (host.Link, error) {
-		return shared{host.Temporal{Client: c}}, nil
+		return sharedLink{host.Temporal{Client: c}}, nil
 	}
 	return k
 }
 
-// shared is a link whose connection belongs to the test.
-type shared struct{ host.Temporal }
+// sharedLink is a link whose connection belongs to the test.
+type sharedLink struct{ host.Temporal }
 
-func (shared) Close() {}
+func (sharedLink) Close() {}
 
-func (shared) Learn(context.Context) error { return nil }
+func (sharedLink) Learn(context.Context) error { return nil }
 
 // asks sends an update to a workflow.
 func asks[T wire.Body](t *testing.T, c client.Client, id, update string, message any) (T, error) {
@@ -64,27 +64,27 @@ func query[T wire.Body](c client.Client, id, name string) T {
 // A daemon takes a task from a real server, answers, and goes on after it was stopped and started again.
 func TestServer_aDaemonTakesAnswersAndComesBack(t *testing.T) {
 	c := server(t)
-	k := served(t, c)
+	k := servedDaemon(t, c)
 	k.runs()
 	k.until("a lease", func() bool { return k.holder().Until > 0 })
 	must(t, core.Begin(t.Context(), c, testkit.Fleet, id, testkit.Birth(t, "ada", id, "any", time.Now()),
 		testkit.Trust(t)))
 	k.until("the custody", func() bool {
 		now := query[wire.Custody](c, wire.TaskID(id), wire.CustodyQuery)
-		return now.Phase == string(custody.Held) && now.Host == "h1" && now.Epoch == 1
+		return now.Phase == string(custody.PhaseHeld) && now.Host == "h1" && now.Epoch == 1
 	})
 	ask := testkit.Ask(t, testkit.Request("ada", id, "h1", 1, "k1", time.Now()))
 	if reply, err := asks[wire.Reply](t, c, wire.TaskID(id), wire.AskUpdate, wire.Of(ask)); err != nil || !reply.Done {
 		t.Errorf("asked: %+v, %v", reply, err)
 	}
 	look := wire.Of(wire.Look{Method: "list"})
-	if seen, err := asks[wire.Seen](t, c, wire.HostID("h1"), wire.LookActivity, look); err != nil ||
+	if seen, err := asks[wire.LookAnswer](t, c, wire.HostID("h1"), wire.LookActivity, look); err != nil ||
 		seen.Host != "h1" || seen.Output != "done\n" {
 		t.Errorf("looked: %+v, %v", seen, err)
 	}
 	number := k.holder().Number
 	k.stop()
-	again := served(t, c)
+	again := servedDaemon(t, c)
 	again.Store, again.machine.held = k.Store, k.machine.held
 	again.runs()
 	again.until("another lease", func() bool { return again.holder().Number > number })
@@ -101,7 +101,7 @@ func TestServer_aDaemonTakesAnswersAndComesBack(t *testing.T) {
 // A person has a host take no new tasks, and take some again; the fleet shows it.
 func TestServer_aHostIsDrained(t *testing.T) {
 	c := server(t)
-	k := served(t, c)
+	k := servedDaemon(t, c)
 	k.runs()
 	k.until("a lease", func() bool { return k.holder().Until > 0 })
 	drain := func(by, word, key string) (wire.Reply, error) {
@@ -134,11 +134,11 @@ func TestServer_aHostIsDrained(t *testing.T) {
 // What a newer program says is refused, with what to do.
 func TestServer_aMessageOfANewerVersionIsRefused(t *testing.T) {
 	c := server(t)
-	k := served(t, c)
+	k := servedDaemon(t, c)
 	k.runs()
 	k.until("a lease", func() bool { return k.holder().Until > 0 })
 	newer := map[string]any{"kind": "look", "v": 9, "body": map[string]any{"what": "is new"}}
-	_, err := asks[wire.Seen](t, c, wire.HostID("h1"), wire.LookActivity, newer)
+	_, err := asks[wire.LookAnswer](t, c, wire.HostID("h1"), wire.LookActivity, newer)
 	var known *temporal.ApplicationError
 	if !errors.As(err, &known) || !strings.Contains(err.Error(), "update orange-fleet here (has 1, needs 9)") {
 		t.Errorf("it says %v", err)

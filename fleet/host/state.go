@@ -28,8 +28,8 @@ type Store struct {
 	lock sync.Mutex
 }
 
-// kept is the file host.json.
-type kept struct {
+// hostFile is the file host.json.
+type hostFile struct {
 	Boot     string         `json:"boot"` // the start of the machine that the lease is counted from
 	Holder   custody.Holder `json:"holder"`
 	Versions map[string]int `json:"versions"` // of the last report of each task
@@ -38,8 +38,8 @@ type kept struct {
 	Rows map[string]wire.Row `json:"rows,omitempty"`
 }
 
-func (s *Store) read() (kept, error) {
-	k := kept{Versions: map[string]int{}, Rows: map[string]wire.Row{}}
+func (s *Store) read() (hostFile, error) {
+	k := hostFile{Versions: map[string]int{}, Rows: map[string]wire.Row{}}
 	text, err := os.ReadFile(filepath.Join(s.Dir, "host.json"))
 	if errors.Is(err, os.ErrNotExist) {
 		return k, nil
@@ -104,7 +104,7 @@ var errBehind = errors.New("a later row was reported")
 // Without back it is refused where a row with a later event was reported.
 func (s *Store) Next(id string, row wire.Row, back bool) (int, wire.Row, error) {
 	version := 0
-	err := s.note(func(k *kept) {
+	err := s.note(func(k *hostFile) {
 		if !back && k.Rows[id].Head.Event > row.Head.Event {
 			return
 		}
@@ -120,7 +120,7 @@ func (s *Store) Next(id string, row wire.Row, back bool) (int, wire.Row, error) 
 
 // Shipped notes that a snapshot of a task was acknowledged which goes to an event.
 func (s *Store) Shipped(id string, event int) error {
-	return s.note(func(k *kept) {
+	return s.note(func(k *hostFile) {
 		row := k.Rows[id]
 		row.Shipped, row.ShippedAt = event, s.Now().Unix()
 		k.Rows[id] = row
@@ -137,7 +137,7 @@ func (s *Store) Row(id string) (wire.Row, error) {
 
 // Drain notes whether the host takes no new tasks.
 func (s *Store) Drain(drained bool) error {
-	return s.note(func(k *kept) { k.Draining = drained })
+	return s.note(func(k *hostFile) { k.Draining = drained })
 }
 
 // Draining reports whether the host takes no new tasks.
@@ -149,7 +149,7 @@ func (s *Store) Draining() (bool, error) {
 }
 
 // note changes what is kept besides the rights of the host.
-func (s *Store) note(change func(*kept)) error {
+func (s *Store) note(change func(*hostFile)) error {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	k, err := s.read()

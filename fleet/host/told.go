@@ -44,8 +44,8 @@ func (s *Store) DropBirth(id string) error {
 	return nil
 }
 
-// Told is a task that the host has, with what it can say of it to a server that knows nothing.
-type Told struct {
+// HeldTask is a task that the host has, with what it can say of it to a server that knows nothing.
+type HeldTask struct {
 	Task   string
 	Epoch  int
 	Report wire.Report
@@ -54,19 +54,19 @@ type Told struct {
 
 // Held are the tasks that the host has, with the last reports of them, signed again. Nothing changes: the daemon of the
 // host may go on meanwhile.
-func (h *Host) Held() ([]Told, error) {
+func (h *Host) Held() ([]HeldTask, error) {
 	h.Store.lock.Lock()
 	k, err := h.Store.read()
 	h.Store.lock.Unlock()
 	if err != nil {
 		return nil, err
 	}
-	var all []Told
+	var all []HeldTask
 	for _, t := range k.Holder.Tasks {
 		if !t.Has {
 			continue
 		}
-		one := Told{Task: t.Task, Epoch: t.Epoch}
+		one := HeldTask{Task: t.Task, Epoch: t.Epoch}
 		if one.Report, err = sign.Report(h.Key, wire.Report{Fleet: h.Fleet, Host: h.Name, Epoch: t.Epoch, Task: t.Task,
 			Version: k.Versions[t.Task], Row: k.Rows[t.Task]}); err != nil {
 			return nil, err

@@ -36,7 +36,7 @@ func TestHeld_isWhatAServerThatKnowsNothingNeeds(t *testing.T) {
 		t.Fatalf("%+v, %v", held, err)
 	}
 	trust := testkit.Trust(t, "h1")
-	s, err := custody.Resumed(testkit.Fleet, *held[0].Birth, trust, held[0].Report, time.Now())
+	s, err := custody.Resume(testkit.Fleet, *held[0].Birth, trust, held[0].Report, time.Now())
 	if err != nil || s.Epoch != 3 || s.Host != "h1" {
 		t.Errorf("%+v, %v", s, err)
 	}

@@ -180,7 +180,7 @@ func (d *Daemon) due(is func(*duty, time.Time) bool) []custody.Tenure {
 }
 
 // report shows in the list of the fleet what happens to the host's tasks.
-func (d *Daemon) report(ctx context.Context, link watched) error {
+func (d *Daemon) report(ctx context.Context, link watchedLink) error {
 	for {
 		for _, t := range d.due(func(one *duty, now time.Time) bool { return one.changed && !now.Before(one.next) }) {
 			d.reportOne(ctx, link, t)
@@ -194,7 +194,7 @@ func (d *Daemon) report(ctx context.Context, link watched) error {
 	}
 }
 
-func (d *Daemon) reportOne(ctx context.Context, link watched, t custody.Tenure) {
+func (d *Daemon) reportOne(ctx context.Context, link watchedLink, t custody.Tenure) {
 	if d.wentWithAnswer(t.Task) {
 		return
 	}

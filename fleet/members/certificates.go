@@ -119,7 +119,7 @@ func (a Authority) makeCA(fleet string, now time.Time) error {
 	if err != nil {
 		return fmt.Errorf("make the certificate of the fleet's authority: %w", err)
 	}
-	made, err := paired(raw, key)
+	made, err := pemPair(raw, key)
 	if err != nil {
 		return err
 	}
@@ -171,7 +171,7 @@ func certificate(name, unit string, now time.Time, length time.Duration) (*x509.
 		Subject: pkix.Name{CommonName: name, OrganizationalUnit: []string{unit}}}, nil
 }
 
-func paired(raw []byte, key crypto.Signer) (pair, error) {
+func pemPair(raw []byte, key crypto.Signer) (pair, error) {
 	private, err := x509.MarshalPKCS8PrivateKey(key)
 	if err != nil {
 		return pair{}, fmt.Errorf("write the key of a certificate: %w", err)
@@ -190,7 +190,7 @@ func (c ca) issue(name, unit string, names []string, now time.Time, length time.
 	if err != nil {
 		return pair{}, err
 	}
-	return paired(raw, key)
+	return pemPair(raw, key)
 }
 
 func (c ca) sign(key crypto.PublicKey, name, unit string, names []string, now time.Time, length time.Duration) (

@@ -63,8 +63,8 @@ func (a Authority) encrypt(t *registry.Ticket, s setup.Setup, now time.Time) err
 }
 
 // Admit answers a join: it judges by what this machine itself knows of the invitation.
-func (a Authority) Admit(ctx context.Context, o registry.Order, now time.Time) (registry.Admitted, error) {
-	var admitted registry.Admitted
+func (a Authority) Admit(ctx context.Context, o registry.Order, now time.Time) (registry.Admission, error) {
+	var admitted registry.Admission
 	err := a.change(ctx, func(s registry.State) (registry.State, error) {
 		if again, was := s.Answered(o); was {
 			admitted = again

@@ -25,8 +25,8 @@ import (
 	"orange/internal/run/proc"
 )
 
-// Joining is a machine that is about to join. Setup is what fleet.yml is going to say.
-type Joining struct {
+// JoiningMachine is a machine that is about to join. Setup is what fleet.yml is going to say.
+type JoiningMachine struct {
 	Home   string
 	Ticket registry.Ticket
 	Setup  setup.Setup
@@ -39,12 +39,12 @@ type Joining struct {
 
 // Begin reads the line of an invitation, and what this machine has of the fleet already. A machine may be that of a
 // person and a host: then it joins twice.
-func Begin(home, line string) (*Joining, error) {
+func Begin(home, line string) (*JoiningMachine, error) {
 	ticket, err := registry.ReadTicket(line)
 	if err != nil {
 		return nil, err
 	}
-	j := &Joining{Home: home, Ticket: ticket, Setup: setup.Usual()}
+	j := &JoiningMachine{Home: home, Ticket: ticket, Setup: setup.Usual()}
 	if j.authority, err = signed.ReadKey(ticket.Authority); err != nil {
 		return nil, task.Notef(task.ErrUsage, "cannot join: the line of the invitation is damaged: it has no key of "+
 			"the fleet's authority: copy it whole")
@@ -62,7 +62,7 @@ func Begin(home, line string) (*Joining, error) {
 }
 
 // earlier reads what this machine has of a fleet, which has to be the same one.
-func (j *Joining) earlier() error {
+func (j *JoiningMachine) earlier() error {
 	text, err := os.ReadFile(setup.AuthorityPath(j.Home))
 	if err == nil && strings.TrimSpace(string(text)) != j.Ticket.Authority {
 		return task.Notef(task.ErrUsage, "cannot join the fleet %q: this home belongs to a fleet with another "+
@@ -88,7 +88,7 @@ func (j *Joining) earlier() error {
 }
 
 // HostKey has the host sign with its own key, which is made where there is none.
-func (j *Joining) HostKey() error {
+func (j *JoiningMachine) HostKey() error {
 	path := setup.HostKeyPath(j.Home)
 	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
 		if err := os.MkdirAll(setup.Dir(j.Home), task.PrivateFolder); err != nil {
@@ -107,7 +107,7 @@ func (j *Joining) HostKey() error {
 }
 
 // PersonKey has the person sign with a key that is there: at a path, or at the path of its public half.
-func (j *Joining) PersonKey(path string) error {
+func (j *JoiningMachine) PersonKey(path string) error {
 	absolute, err := filepath.Abs(path)
 	if err != nil {
 		return fmt.Errorf("find the key %q: %w", path, err)
@@ -137,7 +137,7 @@ func PublicKey(path string) (ssh.PublicKey, error) {
 
 // Order is what the registry is asked. With an encrypted connection it asks for a certificate too, whose key is made
 // here.
-func (j *Joining) Order(projects []remote.HostProject) (registry.Order, error) {
+func (j *JoiningMachine) Order(projects []remote.HostProject) (registry.Order, error) {
 	ask := registry.Join{Fleet: j.Ticket.Fleet, Of: j.Ticket.Of, Name: j.Ticket.Name, Key: j.key, Projects: projects}
 	if j.Ticket.Cert != "" {
 		if err := j.askCertificate(); err != nil {
@@ -152,7 +152,7 @@ func (j *Joining) Order(projects []remote.HostProject) (registry.Order, error) {
 	return ask.Sign(once)
 }
 
-func (j *Joining) askCertificate() error {
+func (j *JoiningMachine) askCertificate() error {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return fmt.Errorf("make the key of this machine: %w", err)
@@ -172,7 +172,7 @@ func (j *Joining) askCertificate() error {
 }
 
 // Way is how the server is reached for the one connection that joins. Done removes its files.
-func (j *Joining) Way() (s setup.Setup, done func() error, err error) {
+func (j *JoiningMachine) Way() (s setup.Setup, done func() error, err error) {
 	s, done = j.Setup, func() error { return nil }
 	if j.Ticket.CA == "" {
 		s.TLS = setup.Files{}
@@ -207,7 +207,7 @@ func (j *Joining) Way() (s setup.Setup, done func() error, err error) {
 }
 
 // Finish writes what the fleet answered, if the authority of the invitation signed it for this machine's key.
-func (j *Joining) Finish(ctx context.Context, a registry.Admitted) error {
+func (j *JoiningMachine) Finish(ctx context.Context, a registry.Admission) error {
 	if err := j.admitted(a); err != nil {
 		return err
 	}
@@ -229,7 +229,7 @@ func (j *Joining) Finish(ctx context.Context, a registry.Admitted) error {
 }
 
 // admitted checks that this machine's key is in the list under its name.
-func (j *Joining) admitted(a registry.Admitted) error {
+func (j *JoiningMachine) admitted(a registry.Admission) error {
 	list := a.Trust.People
 	if j.Ticket.Of == signed.OfHosts {
 		list = a.Trust.Hosts
@@ -247,7 +247,7 @@ func (j *Joining) admitted(a registry.Admitted) error {
 		"another invitation", j.Ticket.Fleet, j.Ticket.Of, members.Version, j.Ticket.Name)
 }
 
-func (j *Joining) keepCertificate(text string) error {
+func (j *JoiningMachine) keepCertificate(text string) error {
 	files := tlsFiles(j.Home)
 	if err := os.MkdirAll(filepath.Dir(files.CA), task.PrivateFolder); err != nil {
 		return fmt.Errorf("keep the certificate of this machine: %w", err)

@@ -49,7 +49,7 @@ func fleet(t *testing.T, encrypted bool) (members.Authority, setup.Setup, string
 	return a, s, home
 }
 
-func invited(t *testing.T, a members.Authority, s setup.Setup, of, name string) string {
+func inviteLine(t *testing.T, a members.Authority, s setup.Setup, of, name string) string {
 	t.Helper()
 	ticket, _, err := a.Invite(t.Context(), s, registry.Invite{Of: of, Name: name}, time.Now())
 	if err != nil {
@@ -62,7 +62,7 @@ func invited(t *testing.T, a members.Authority, s setup.Setup, of, name string) 
 	return line
 }
 
-func begun(t *testing.T, home, line string) *members.Joining {
+func beginJoin(t *testing.T, home, line string) *members.JoiningMachine {
 	t.Helper()
 	j, err := members.Begin(home, line)
 	if err != nil {
@@ -71,10 +71,10 @@ func begun(t *testing.T, home, line string) *members.Joining {
 	return j
 }
 
-// joined is a host that has joined.
-func joined(t *testing.T, a members.Authority, s setup.Setup, home, name string) registry.Order {
+// join is a host that has joined.
+func join(t *testing.T, a members.Authority, s setup.Setup, home, name string) registry.Order {
 	t.Helper()
-	j := begun(t, home, invited(t, a, s, signed.OfHosts, name))
+	j := beginJoin(t, home, inviteLine(t, a, s, signed.OfHosts, name))
 	j.Setup.Snapshots = "origin"
 	if err := j.HostKey(); err != nil {
 		t.Fatal(err)
@@ -106,7 +106,7 @@ func TestAHostThatJoinedHasAllThatItNeeds(t *testing.T) {
 	t.Parallel()
 	a, s, _ := fleet(t, true)
 	home := t.TempDir()
-	joined(t, a, s, home, "h1")
+	join(t, a, s, home, "h1")
 	got, err := setup.Read(home)
 	if err != nil || got.Name != "h1" || got.Server != s.Server || got.Snapshots != "origin" ||
 		got.ForHost(home) != nil {
@@ -168,8 +168,8 @@ func server(t *testing.T, home string) string {
 	return l.Addr().String()
 }
 
-// reached is the name under which a server knows who connects.
-func reached(t *testing.T, address string, files setup.Files) string {
+// reach is the name under which a server knows who connects.
+func reach(t *testing.T, address string, files setup.Files) string {
 	t.Helper()
 	config, err := files.Config()
 	if err != nil {
@@ -191,16 +191,16 @@ func TestTheCertificatesOpenTheServerToThoseWhoWereInvited(t *testing.T) {
 	t.Parallel()
 	a, s, at := fleet(t, true)
 	address := server(t, at)
-	if got := reached(t, address, s.TLS); got != "authority" {
+	if got := reach(t, address, s.TLS); got != "authority" {
 		t.Errorf("the authority's own: %q", got)
 	}
 	home := t.TempDir()
-	j := begun(t, home, invited(t, a, s, signed.OfHosts, "h2"))
+	j := beginJoin(t, home, inviteLine(t, a, s, signed.OfHosts, "h2"))
 	way, done, err := j.Way()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := reached(t, address, way.TLS); got != "h2" {
+	if got := reach(t, address, way.TLS); got != "h2" {
 		t.Errorf("the invited one's: %q", got)
 	}
 	if err := done(); err != nil {
@@ -209,16 +209,16 @@ func TestTheCertificatesOpenTheServerToThoseWhoWereInvited(t *testing.T) {
 	if _, err := os.Stat(way.TLS.Key); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the key of the invitation is still there: %v", err)
 	}
-	joined(t, a, s, home, "h1")
+	join(t, a, s, home, "h1")
 	got, err := setup.Read(home)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if name := reached(t, address, got.TLS); name != "h1" {
+	if name := reach(t, address, got.TLS); name != "h1" {
 		t.Errorf("the host's: %q", name)
 	}
 	_, other, _ := fleet(t, true)
-	if name := reached(t, address, setup.Files{CA: s.TLS.CA, Certificate: other.TLS.Certificate,
+	if name := reach(t, address, setup.Files{CA: s.TLS.CA, Certificate: other.TLS.Certificate,
 		Key: other.TLS.Key}); name != "" {
 		t.Errorf("a certificate of another fleet opens it to %q", name)
 	}
@@ -229,7 +229,7 @@ func TestTheAuthorityJudgesByItsOwnFiles(t *testing.T) {
 	t.Parallel()
 	a, s, _ := fleet(t, false)
 	home := t.TempDir()
-	order := joined(t, a, s, home, "h1")
+	order := join(t, a, s, home, "h1")
 	if again, err := a.Admit(t.Context(), order, time.Now()); err != nil || !strings.Contains(again.Trust.Hosts.Text,
 		"version 2") {
 		t.Errorf("a repeat of the same join, whose answer was lost: %q, %v", again.Trust.Hosts.Text, err)
@@ -260,7 +260,7 @@ func TestTheAuthorityJudgesByItsOwnFiles(t *testing.T) {
 func TestAJoinWithoutARequestForACertificateIsRefusedWhereTheConnectionIsEncrypted(t *testing.T) {
 	t.Parallel()
 	a, s, _ := fleet(t, true)
-	j := begun(t, t.TempDir(), invited(t, a, s, signed.OfHosts, "h1"))
+	j := beginJoin(t, t.TempDir(), inviteLine(t, a, s, signed.OfHosts, "h1"))
 	if err := j.HostKey(); err != nil {
 		t.Fatal(err)
 	}
@@ -278,9 +278,9 @@ func TestBeginRefusesAHomeOfAnotherFleet(t *testing.T) {
 	t.Parallel()
 	a, s, _ := fleet(t, false)
 	home := t.TempDir()
-	joined(t, a, s, home, "h1")
+	join(t, a, s, home, "h1")
 	other, setupOther, _ := fleet(t, false)
-	line := invited(t, other, setupOther, signed.OfPeople, "ada")
+	line := inviteLine(t, other, setupOther, signed.OfPeople, "ada")
 	if _, err := members.Begin(home, line); !errors.Is(err, task.ErrUsage) ||
 		!strings.Contains(err.Error(), "another authority") {
 		t.Error(err)
@@ -292,7 +292,7 @@ func TestBeginRefusesAHomeOfAnotherFleet(t *testing.T) {
 	if err := os.WriteFile(setup.Path(overSSH), []byte("name: x\nhosts: []\n"), task.PrivateFile); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := members.Begin(overSSH, invited(t, a, s, signed.OfPeople, "ada")); err == nil ||
+	if _, err := members.Begin(overSSH, inviteLine(t, a, s, signed.OfPeople, "ada")); err == nil ||
 		!strings.Contains(err.Error(), "move it away") {
 		t.Error(err)
 	}
@@ -302,12 +302,12 @@ func TestFinishTrustsOnlyWhatTheAuthorityOfTheInvitationSigned(t *testing.T) {
 	t.Parallel()
 	a, s, _ := fleet(t, false)
 	home := t.TempDir()
-	j := begun(t, home, invited(t, a, s, signed.OfHosts, "h1"))
+	j := beginJoin(t, home, inviteLine(t, a, s, signed.OfHosts, "h1"))
 	j.Setup.Snapshots = "origin"
 	if err := j.HostKey(); err != nil {
 		t.Fatal(err)
 	}
-	forged := registry.Admitted{}
+	forged := registry.Admission{}
 	forged.Trust.People = testkit.List(t, signed.OfPeople, 1)
 	forged.Trust.Hosts = testkit.List(t, signed.OfHosts, 1, "h1")
 	if err := j.Finish(t.Context(), forged); !errors.Is(err, sign.ErrNotTheList) {
@@ -317,7 +317,7 @@ func TestFinishTrustsOnlyWhatTheAuthorityOfTheInvitationSigned(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := j.Finish(t.Context(), registry.Admitted{Trust: state.Trust}); err == nil ||
+	if err := j.Finish(t.Context(), registry.Admission{Trust: state.Trust}); err == nil ||
 		!strings.Contains(err.Error(), `does not have the key of "h1"`) {
 		t.Errorf("lists without the host: %v", err)
 	}
@@ -358,8 +358,8 @@ func TestAMachineOfAPersonAndAHostWarnsOfKeysThatAgentsReach(t *testing.T) {
 	t.Parallel()
 	a, s, _ := fleet(t, false)
 	home := t.TempDir()
-	joined(t, a, s, home, "h1")
-	j := begun(t, home, invited(t, a, s, signed.OfPeople, "ada"))
+	join(t, a, s, home, "h1")
+	j := beginJoin(t, home, inviteLine(t, a, s, signed.OfPeople, "ada"))
 	if err := j.PersonKey(keyOf(t, "")); err != nil {
 		t.Fatal(err)
 	}
@@ -392,7 +392,7 @@ func TestAnotherAuthorityForCertificatesMakesAllOfThemAgain(t *testing.T) {
 	t.Parallel()
 	a, s, at := fleet(t, true)
 	old := t.TempDir()
-	joined(t, a, s, old, "h1")
+	join(t, a, s, old, "h1")
 	for _, name := range []string{"ca.pem", "ca.key"} {
 		if err := os.Remove(filepath.Join(members.AuthorityDir(at), name)); err != nil {
 			t.Fatal(err)
@@ -403,7 +403,7 @@ func TestAnotherAuthorityForCertificatesMakesAllOfThemAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	address := server(t, at)
-	if got := reached(t, address, files); got != "authority" {
+	if got := reach(t, address, files); got != "authority" {
 		t.Errorf("the new one of the authority: %q", got)
 	}
 	before, err := setup.Read(old)
@@ -411,7 +411,7 @@ func TestAnotherAuthorityForCertificatesMakesAllOfThemAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	before.TLS.CA = files.CA
-	if got := reached(t, address, before.TLS); got != "" {
+	if got := reach(t, address, before.TLS); got != "" {
 		t.Errorf("the certificate of a host from before opens the server to %q", got)
 	}
 }

@@ -29,7 +29,7 @@ func row(status string, event, shipped int, at int64) wire.Row {
 }
 
 func fleet() metrics.Fleet {
-	held := string(custody.Held)
+	held := string(custody.PhaseHeld)
 	return metrics.Fleet{Tasks: []wire.Custody{
 		{Phase: "waiting"},
 		{Phase: held, Host: "h1", Row: row("working", 9, 9, now.Unix()-400)},
@@ -57,7 +57,8 @@ orange_fleet_tasks{host="h2",phase="held",status="working"} 1
 # TYPE orange_fleet_tasks_not_shipped gauge
 orange_fleet_tasks_not_shipped{host="h1"} 2
 orange_fleet_tasks_not_shipped{host="h2"} 1
-# HELP orange_fleet_snapshot_age_seconds Age of the oldest last snapshot of the tasks that are not shipped, or, without a snapshot, how long the task has its status.
+# HELP orange_fleet_snapshot_age_seconds Age of the oldest last snapshot of the tasks that are not shipped, or,
+	without a snapshot, how long the task has its status.
 # TYPE orange_fleet_snapshot_age_seconds gauge
 orange_fleet_snapshot_age_seconds{host="h1"} 70
 orange_fleet_snapshot_age_seconds{host="h2"} 500
@@ -170,8 +171,8 @@ func TestServe_asksTheServerOnceForManyWhoRead(t *testing.T) {
 	}
 }
 
-// asked answers updates as a custody does.
-func asked(ctx workflow.Context) error {
+// countRequests answers updates as a custody does.
+func countRequests(ctx workflow.Context) error {
 	if err := workflow.SetUpdateHandlerWithOptions(ctx, wire.AskUpdate, func(ctx workflow.Context, how string) error {
 		switch how {
 		case "lost":
@@ -201,7 +202,7 @@ func TestRequests_countsHowRequestsEnd(t *testing.T) {
 	env := suite.NewTestWorkflowEnvironment()
 	counts := &metrics.Requests{}
 	env.SetWorkerOptions(worker.Options{Interceptors: []interceptor.WorkerInterceptor{counts}})
-	env.RegisterWorkflow(asked)
+	env.RegisterWorkflow(countRequests)
 	env.RegisterDelayedCallback(func() {
 		for _, one := range [][2]string{{wire.AskUpdate, "done"}, {wire.AskUpdate, "done"}, {wire.AskUpdate, "lost"},
 			{wire.AskUpdate, "refused"}, {wire.LookActivity, "done"}} {
@@ -209,9 +210,9 @@ func TestRequests_countsHowRequestsEnd(t *testing.T) {
 				OnComplete: func(any, error) {}}, one[1])
 		}
 	}, time.Second)
-	env.ExecuteWorkflow(asked)
+	env.ExecuteWorkflow(countRequests)
 	got := counts.Counts()
-	if got[metrics.Answered] != 2 || got["not_known"] != 1 || got["stale_epoch"] != 1 || len(got) != 3 {
+	if got[metrics.ResultAnswered] != 2 || got["not_known"] != 1 || got["stale_epoch"] != 1 || len(got) != 3 {
 		t.Errorf("%v, %v", got, env.GetWorkflowError())
 	}
 }

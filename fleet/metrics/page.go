@@ -34,7 +34,7 @@ func (p *page) family(name, kind, help string, samples ...sample) {
 	for _, s := range samples {
 		p.WriteString(name)
 		for i := 0; i+1 < len(s.labels); i += 2 {
-			p.WriteString(string("{,"[min(i, 1)]) + s.labels[i] + `="` + escaped(s.labels[i+1]) + `"`)
+			p.WriteString(string("{,"[min(i, 1)]) + s.labels[i] + `="` + labelText(s.labels[i+1]) + `"`)
 		}
 		if len(s.labels) > 0 {
 			p.WriteString("}")
@@ -43,8 +43,8 @@ func (p *page) family(name, kind, help string, samples ...sample) {
 	}
 }
 
-// escaped is a value of a label. A status or the name of a host comes from outside.
-func escaped(text string) string {
+// labelText is a value of a label. A status or the name of a host comes from outside.
+func labelText(text string) string {
 	return strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(strings.ToValidUTF8(text, "�"))
 }
 
@@ -100,7 +100,7 @@ func (p *page) tasks(tasks []wire.Custody, now time.Time) {
 	count, age, behind := table{}, table{}, table{}
 	for _, t := range tasks {
 		count.at("host", t.Host, "phase", t.Phase, "status", t.Row.Status).value++
-		if t.Phase != string(custody.Held) {
+		if t.Phase != string(custody.PhaseHeld) {
 			continue
 		}
 		unshipped := behind.at("host", t.Host)
@@ -115,8 +115,8 @@ func (p *page) tasks(tasks []wire.Custody, now time.Time) {
 	p.family("orange_fleet_tasks", "gauge", "Open tasks.", count.samples()...)
 	p.family("orange_fleet_tasks_not_shipped", "gauge", "Tasks whose last reported event is in no snapshot.",
 		behind.samples()...)
-	p.family("orange_fleet_snapshot_age_seconds", "gauge", "Age of the oldest last snapshot of the tasks that are not "+
-		"shipped, or, without a snapshot, how long the task has its status.", age.samples()...)
+	p.family("orange_fleet_snapshot_age_seconds", "gauge", "Age of the oldest last snapshot of the tasks that are "+
+		"not shipped, or, without a snapshot, how long the task has its status.", age.samples()...)
 }
 
 func (p *page) hosts(hosts []custody.HostState) {

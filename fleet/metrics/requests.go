@@ -20,20 +20,20 @@ type Requests struct {
 	counts map[string]int64
 }
 
-// Answered is the result of a request that its host answered.
-const Answered = "answered"
+// ResultAnswered is the result of a request that its host answered.
+const ResultAnswered = "answered"
 
 // Counts are the counts so far. That of the answered is always there.
 func (r *Requests) Counts() map[string]int64 {
 	r.lock.Lock()
 	defer r.lock.Unlock()
-	all := map[string]int64{Answered: 0}
+	all := map[string]int64{ResultAnswered: 0}
 	maps.Copy(all, r.counts)
 	return all
 }
 
 func (r *Requests) add(err error) {
-	result := Answered
+	result := ResultAnswered
 	var said *temporal.ApplicationError
 	switch {
 	case errors.As(err, &said):
@@ -52,16 +52,16 @@ func (r *Requests) add(err error) {
 // InterceptWorkflow sees the updates of every workflow.
 func (r *Requests) InterceptWorkflow(_ workflow.Context, next interceptor.WorkflowInboundInterceptor,
 ) interceptor.WorkflowInboundInterceptor {
-	return &inbound{WorkflowInboundInterceptorBase: interceptor.WorkflowInboundInterceptorBase{Next: next}, to: r}
+	return &updateCounter{WorkflowInboundInterceptorBase: interceptor.WorkflowInboundInterceptorBase{Next: next}, to: r}
 }
 
-type inbound struct {
+type updateCounter struct {
 	interceptor.WorkflowInboundInterceptorBase
 	to *Requests
 }
 
 // ValidateUpdate counts a request that custody refuses. It is not called in a replay.
-func (i *inbound) ValidateUpdate(ctx workflow.Context, in *interceptor.UpdateInput) error {
+func (i *updateCounter) ValidateUpdate(ctx workflow.Context, in *interceptor.UpdateInput) error {
 	err := i.Next.ValidateUpdate(ctx, in)
 	if err != nil && in.Name == wire.AskUpdate && !workflow.IsReplaying(ctx) {
 		i.to.add(err)
@@ -70,7 +70,7 @@ func (i *inbound) ValidateUpdate(ctx workflow.Context, in *interceptor.UpdateInp
 }
 
 // ExecuteUpdate counts a request at its end, once: a replay repeats it, and does not count it again.
-func (i *inbound) ExecuteUpdate(ctx workflow.Context, in *interceptor.UpdateInput) (any, error) {
+func (i *updateCounter) ExecuteUpdate(ctx workflow.Context, in *interceptor.UpdateInput) (any, error) {
 	answer, err := i.Next.ExecuteUpdate(ctx, in)
 	if in.Name == wire.AskUpdate && !workflow.IsReplaying(ctx) {
 		i.to.add(err)

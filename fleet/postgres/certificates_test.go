@@ -33,7 +33,7 @@ func TestAServerThatAsksForCertificatesTakesThoseOfItsAuthorityAlone(t *testing.
 	needServer(t)
 	l := newLab(t, true, "h1")
 	id := l.createdFromAfar("h1", "feat/secret")
-	if c := l.custody(id); c.Phase != string(custody.Held) || c.Host != "h1" {
+	if c := l.custody(id); c.Phase != string(custody.PhaseHeld) || c.Host != "h1" {
 		t.Errorf("the task is not at h1: %+v", c)
 	}
 	if said := l.does(l.hosts["ada"].Program("fleet", "show", id)); !strings.Contains(said, "What is measured") {

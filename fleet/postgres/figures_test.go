@@ -175,10 +175,10 @@ func (l *lab) begun(kind string, count int, on string) []wire.Custody {
 func (l *lab) held(id, host string) (c wire.Custody) {
 	l.t.Helper()
 	l.until("custody of "+id, func() bool {
-		if c = l.custody(id); c.Phase == string(custody.Ended) {
+		if c = l.custody(id); c.Phase == string(custody.PhaseEnded) {
 			l.t.Fatalf("no host creates the task %s: %q", id, c.Because)
 		}
-		return c.Phase == string(custody.Held) && (host == "" || c.Host == host)
+		return c.Phase == string(custody.PhaseHeld) && (host == "" || c.Host == host)
 	})
 	return c
 }

@@ -39,8 +39,8 @@ type crowd struct {
 }
 
 // take takes every task.
-func (c crowd) take(_ context.Context, m wire.Message[wire.Take]) (wire.Message[wire.Taken], error) {
-	return wire.Of(wire.Taken{Report: testkit.Report(c.t, "f1", m.Body.Task, m.Body.Epoch, 1, 5, "working")}), nil
+func (c crowd) take(_ context.Context, m wire.Message[wire.Take]) (wire.Message[wire.TakeAnswer], error) {
+	return wire.Of(wire.TakeAnswer{Report: testkit.Report(c.t, "f1", m.Body.Task, m.Body.Epoch, 1, 5, "working")}), nil
 }
 
 // answer answers every request.
@@ -79,12 +79,12 @@ func (c crowd) report(i, version int, status string) error {
 // count is how many open tasks have a status.
 func (c crowd) count(status string) int {
 	found, err := c.c.CountWorkflow(c.t.Context(),
-		&workflowservice.CountWorkflowExecutionsRequest{Query: having(status)})
+		&workflowservice.CountWorkflowExecutionsRequest{Query: statusQuery(status)})
 	must(c.t, err)
 	return int(found.GetCount())
 }
 
-func having(status string) string {
+func statusQuery(status string) string {
 	return fmt.Sprintf("WorkflowType = '%s' AND ExecutionStatus = 'Running' AND OrangeStatus = '%s'", wire.TaskWorkflow,
 		status)
 }
@@ -229,7 +229,7 @@ func (c crowd) partOfAll() int {
 	count, next := 0, []byte(nil)
 	for {
 		found, err := c.c.ListWorkflow(c.t.Context(), &workflowservice.ListWorkflowExecutionsRequest{
-			Query: having("s1"), PageSize: 500, NextPageToken: next})
+			Query: statusQuery("s1"), PageSize: 500, NextPageToken: next})
 		must(c.t, err)
 		for _, one := range found.GetExecutions() {
 			var m wire.Message[wire.Custody]

@@ -21,28 +21,28 @@ import (
 // stormFor is how long people ask while programs die.
 const stormFor = 75 * time.Second
 
-// timed is a call that was made in a storm.
-type timed struct{ began, took time.Duration } // since the storm began
+// timedCall is a call that was made in a storm.
+type timedCall struct{ began, took time.Duration } // since the storm began
 
-// asking is one client of a storm, which moves one task round.
-type asking struct {
+// asker is one client of a storm, which moves one task round.
+type asker struct {
 	l       *lab
 	by      *client.Client
 	storm   time.Time // its begin
 	task    wire.Custody
 	granted map[string]bool // by key
 	calls   int
-	slowest timed
+	slowest timedCall
 	open    int // answers that were "not known"
 }
 
 // ask asks once, and notes how long that took.
-func (a *asking) ask(do func() (remote.Reply, error)) (remote.Reply, error) {
+func (a *asker) ask(do func() (remote.Reply, error)) (remote.Reply, error) {
 	began := time.Now()
 	reply, err := do()
 	a.calls++
 	if took := time.Since(began); took > a.slowest.took {
-		a.slowest = timed{began.Sub(a.storm), took}
+		a.slowest = timedCall{began.Sub(a.storm), took}
 	}
 	if errors.Is(err, remote.ErrNotKnown) {
 		a.open++
@@ -51,7 +51,7 @@ func (a *asking) ask(do func() (remote.Reply, error)) (remote.Reply, error) {
 }
 
 // goesOn asks until the storm is over. What is not known is asked again under its key, until it is.
-func (a *asking) goesOn(ctx context.Context, until time.Time) error {
+func (a *asker) goesOn(ctx context.Context, until time.Time) error {
 	for to := "b"; time.Now().Before(until); {
 		key := rand.Text()
 		call := remote.Call{V: remote.Version, Key: key, Argv: []string{"task", "move", "--", a.task.Task, to}}
@@ -77,7 +77,7 @@ func (a *asking) goesOn(ctx context.Context, until time.Time) error {
 }
 
 // again asks until it is known what became of a request.
-func (a *asking) again(ctx context.Context, key string) (remote.Reply, error) {
+func (a *asker) again(ctx context.Context, key string) (remote.Reply, error) {
 	for late := time.Now().Add(longest); time.Now().Before(late); {
 		reply, err := a.ask(func() (remote.Reply, error) { return a.by.Result(ctx, key) })
 		if !errors.Is(err, remote.ErrNotKnown) && !errors.Is(err, remote.ErrNotReached) {
@@ -91,12 +91,12 @@ func (a *asking) again(ctx context.Context, key string) (remote.Reply, error) {
 // stormed has people ask while programs are killed, and looks for every answer in the histories of the hosts.
 func (l *lab) stormed() {
 	const clients = 8
-	var all []*asking
+	var all []*asker
 	var asks sync.WaitGroup
 	s, err := setup.Read(l.home())
 	must(l.t, err)
 	for _, c := range l.begun("Storm", clients, wire.AnyLabel) {
-		one := &asking{l: l, by: client.Of(l.home(), s, l.connects()), task: c, granted: map[string]bool{}}
+		one := &asker{l: l, by: client.Of(l.home(), s, l.connects()), task: c, granted: map[string]bool{}}
 		l.until("who has "+c.Task, func() bool {
 			_, err := one.by.Find(l.t.Context(), c.Task)
 			return err == nil
@@ -140,10 +140,10 @@ func (l *lab) trouble(began time.Time) {
 }
 
 // answers looks for what was granted: once, at the host that has the task, and nowhere else.
-func (l *lab) answers(all []*asking) {
+func (l *lab) answers(all []*asker) {
 	l.t.Helper()
 	granted, lost, twice, elsewhere, calls, open := 0, 0, 0, 0, 0, 0
-	var slowest timed
+	var slowest timedCall
 	for _, a := range all {
 		calls, open = calls+a.calls, open+a.open
 		if a.slowest.took > slowest.took {

@@ -88,8 +88,7 @@ func (s State) Invited(o Order, now time.Time) (State, error) {
 	left := time.Unix(i.Expires, 0).Sub(now)
 	if left <= 0 || left > InviteFor+mostSkew {
 		return s, task.Notef(ErrExpired, "cannot invite %q: the invitation holds for %s, expected more than nothing "+
-			"and "+
-			"at most %s: invite again, and compare the clocks of this machine and of the fleet", i.Name,
+			"and at most %s: invite again, and compare the clocks of this machine and of the fleet", i.Name,
 			left.Round(time.Second), InviteFor)
 	}
 	if s.find(i.Key) >= 0 {
@@ -143,15 +142,13 @@ func (s State) Judge(o Order, now time.Time) (Join, error) {
 			s.Fleet)
 	case at < 0:
 		return j, task.Notef(ErrUnknown, "cannot join: the fleet %q knows no such invitation: a later one for the "+
-			"same "+
-			"name makes it void, and so does the end of a day: ask for a new one", s.Fleet)
+			"same name makes it void, and so does the end of a day: ask for a new one", s.Fleet)
 	}
 	i := s.Invitations[at]
 	switch {
 	case i.Used != "":
 		return j, task.Notef(ErrUsed, "cannot join as %q: the invitation was used already, and it is good for one "+
-			"join: "+
-			"ask for a new one; if it was not you who used it, have %q removed", i.Name, i.Name)
+			"join: ask for a new one; if it was not you who used it, have %q removed", i.Name, i.Name)
 	case now.Unix() >= i.Expires:
 		return j, task.Notef(ErrExpired, "cannot join as %q: the invitation expired at %s: ask for a new one", i.Name,
 			time.Unix(i.Expires, 0).UTC().Format(time.RFC3339))
@@ -211,17 +208,16 @@ func (s State) usable(j Join) error {
 		for _, m := range list.Members {
 			if m.Key.Words() == j.Key && (list.Of != j.Of || m.Name != j.Name) {
 				return task.Notef(ErrTaken, "cannot join as %q with the key %s: it is that of %q of the %s: every "+
-					"member "+
-					"has a key of its own", j.Name, ssh.FingerprintSHA256(key), m.Name, list.Of)
+					"member has a key of its own", j.Name, ssh.FingerprintSHA256(key), m.Name, list.Of)
 			}
 		}
 	}
 	return s.free(j.Of, j.Name)
 }
 
-// Admitted is the answer to a join: the lists with the new member, and its certificate for the server; empty where the
+// Admission is the answer to a join: the lists with the new member, and its certificate for the server; empty where the
 // connection is not encrypted.
-type Admitted struct {
+type Admission struct {
 	Trust       custody.Trust `json:"trust"`
 	Certificate string        `json:"certificate,omitempty"`
 	Notes       []string      `json:"notes,omitempty"` // what the person at the host should know
@@ -229,24 +225,24 @@ type Admitted struct {
 
 // Answered is the answer to a join that was admitted before. A repeat gets it again: the first one may have been lost
 // on its way.
-func (s State) Answered(o Order) (Admitted, bool) {
+func (s State) Answered(o Order) (Admission, bool) {
 	at := slices.IndexFunc(s.Invitations, func(i Invitation) bool { return i.Used == o.digest() })
 	if at < 0 {
-		return Admitted{}, false
+		return Admission{}, false
 	}
-	return Admitted{Trust: s.Trust, Certificate: s.Invitations[at].Certificate}, true
+	return Admission{Trust: s.Trust, Certificate: s.Invitations[at].Certificate}, true
 }
 
 // Admit is the registry with a new member, by the key of the authority. A host has one key, the last one; a person may
 // have several.
-func (s State) Admit(o Order, now time.Time, authority ssh.Signer, certificate string) (State, Admitted, error) {
+func (s State) Admit(o Order, now time.Time, authority ssh.Signer, certificate string) (State, Admission, error) {
 	j, err := s.Judge(o, now)
 	if err != nil {
-		return s, Admitted{}, err
+		return s, Admission{}, err
 	}
 	key, err := readKey(j.Key)
 	if err != nil {
-		return s, Admitted{}, err
+		return s, Admission{}, err
 	}
 	at := s.find(signerOf(o))
 	line := signed.Person{Name: j.Name, Key: sign.KeyOf(key), Create: s.Invitations[at].Create}.Line()
@@ -259,16 +255,16 @@ func (s State) Admit(o Order, now time.Time, authority ssh.Signer, certificate s
 		}), line)
 	})
 	if err != nil {
-		return s, Admitted{}, err
+		return s, Admission{}, err
 	}
-	admitted := Admitted{Trust: next, Certificate: certificate}
+	admitted := Admission{Trust: next, Certificate: certificate}
 	_, admitted.Notes = s.compare(j)
 	s, err = s.Joined(o, admitted)
 	return s, admitted, err
 }
 
 // Joined is the registry after the authority admitted a member: the invitation is used up.
-func (s State) Joined(o Order, a Admitted) (State, error) {
+func (s State) Joined(o Order, a Admission) (State, error) {
 	s, err := s.Trusted(a.Trust)
 	if err != nil {
 		return s, err

@@ -52,7 +52,7 @@ func invite(t *testing.T, of, name string) registry.Invite {
 		Expires: now.Add(registry.InviteFor).Unix()}
 }
 
-func ordered(t *testing.T, i registry.Invite, by string) registry.Order {
+func orderOf(t *testing.T, i registry.Invite, by string) registry.Order {
 	t.Helper()
 	o, err := i.Sign(testkit.Key(t, by))
 	if err != nil {
@@ -61,9 +61,9 @@ func ordered(t *testing.T, i registry.Invite, by string) registry.Order {
 	return o
 }
 
-func invited(t *testing.T, s registry.State, of, name string) registry.State {
+func inviteTo(t *testing.T, s registry.State, of, name string) registry.State {
 	t.Helper()
-	s, err := s.Invited(ordered(t, invite(t, of, name), testkit.Authority), now)
+	s, err := s.Invited(orderOf(t, invite(t, of, name), testkit.Authority), now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +112,7 @@ func wants(t *testing.T, what string, err, kind error) {
 
 func TestAnInvitationIsGoodForOneMemberOfItsNameAndKind(t *testing.T) {
 	t.Parallel()
-	s := admit(t, invited(t, fleet(t), signed.OfPeople, "bob"), join(t, signed.OfPeople, "bob"))
+	s := admit(t, inviteTo(t, fleet(t), signed.OfPeople, "bob"), join(t, signed.OfPeople, "bob"))
 	want := signed.TitleOf(testkit.Fleet, signed.OfPeople, 5) + "\nada " + testkit.Public(t, "ada") + "\nbob " +
 		testkit.Public(t, "bob") + "\n"
 	if s.Trust.People.Text != want {
@@ -130,7 +130,7 @@ func TestAnInvitationMayLeaveOutTheRightToCreate(t *testing.T) {
 	t.Parallel()
 	i := invite(t, signed.OfPeople, "bob")
 	i.Create = false
-	s, err := fleet(t).Invited(ordered(t, i, testkit.Authority), now)
+	s, err := fleet(t).Invited(orderOf(t, i, testkit.Authority), now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +143,7 @@ func TestAnInvitationMayLeaveOutTheRightToCreate(t *testing.T) {
 // Attackers cannot (docs/proof.md): join with an invitation that is void, or change a join that passes by.
 func TestATokenWorksOnce(t *testing.T) {
 	t.Parallel()
-	s := invited(t, fleet(t), signed.OfPeople, "bob")
+	s := inviteTo(t, fleet(t), signed.OfPeople, "bob")
 	first := order(t, join(t, signed.OfPeople, "bob"), once(t, "bob"))
 	s, _, err := s.Admit(first, now, testkit.Key(t, testkit.Authority), "")
 	if err != nil {
@@ -155,7 +155,7 @@ func TestATokenWorksOnce(t *testing.T) {
 	other.Key = testkit.Public(t, "eve")
 	_, err = s.Judge(order(t, other, once(t, "bob")), now)
 	wants(t, "with another key", err, registry.ErrUsed)
-	if s, err = s.Invited(ordered(t, invite(t, signed.OfPeople, "bob"), testkit.Authority), now); err != nil {
+	if s, err = s.Invited(orderOf(t, invite(t, signed.OfPeople, "bob"), testkit.Authority), now); err != nil {
 		t.Fatal(err)
 	}
 	_, err = s.Judge(order(t, other, once(t, "bob")), now)
@@ -165,7 +165,7 @@ func TestATokenWorksOnce(t *testing.T) {
 	}
 	later := invite(t, signed.OfPeople, "bob")
 	if later.Key, err = registry.OnceOf(seed("later")); err == nil {
-		s, err = s.Invited(ordered(t, later, testkit.Authority), now)
+		s, err = s.Invited(orderOf(t, later, testkit.Authority), now)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -178,7 +178,7 @@ func TestATokenWorksOnce(t *testing.T) {
 
 func TestARepeatOfAnAdmittedJoinIsAnsweredAgain(t *testing.T) {
 	t.Parallel()
-	s := invited(t, fleet(t), signed.OfHosts, "h2")
+	s := inviteTo(t, fleet(t), signed.OfHosts, "h2")
 	o := order(t, join(t, signed.OfHosts, "h2"), once(t, "h2"))
 	if _, was := s.Answered(o); was {
 		t.Error("it was not answered yet")
@@ -201,7 +201,7 @@ func TestARepeatOfAnAdmittedJoinIsAnsweredAgain(t *testing.T) {
 // Attackers cannot (docs/proof.md): join with an invitation that is void, or change a join that passes by.
 func TestWhatIsForgedOrExpiredOrMeantForAnotherIsRefused(t *testing.T) {
 	t.Parallel()
-	s := invited(t, fleet(t), signed.OfPeople, "bob")
+	s := inviteTo(t, fleet(t), signed.OfPeople, "bob")
 	bob := join(t, signed.OfPeople, "bob")
 	judged := func(o registry.Order, at time.Time) error {
 		_, err := s.Judge(o, at)
@@ -236,12 +236,12 @@ func TestOnlyTheAuthorityInvites(t *testing.T) {
 		_, err := s.Invited(o, at)
 		return err
 	}
-	wants(t, "signed by another", tried(ordered(t, bob, "ada"), now), registry.ErrForged)
-	wants(t, "not signed", tried(registry.Order{Text: ordered(t, bob, "ada").Text}, now), registry.ErrForged)
+	wants(t, "signed by another", tried(orderOf(t, bob, "ada"), now), registry.ErrForged)
+	wants(t, "not signed", tried(registry.Order{Text: orderOf(t, bob, "ada").Text}, now), registry.ErrForged)
 	asJoin := order(t, join(t, signed.OfPeople, "bob"), testkit.Key(t, testkit.Authority))
 	wants(t, "signed for another use", tried(asJoin, now), registry.ErrForged)
-	wants(t, "later", tried(ordered(t, bob, testkit.Authority), now.Add(registry.InviteFor)), registry.ErrExpired)
-	wants(t, "much earlier", tried(ordered(t, bob, testkit.Authority), now.Add(-2*time.Minute)), registry.ErrExpired)
+	wants(t, "later", tried(orderOf(t, bob, testkit.Authority), now.Add(registry.InviteFor)), registry.ErrExpired)
+	wants(t, "much earlier", tried(orderOf(t, bob, testkit.Authority), now.Add(-2*time.Minute)), registry.ErrExpired)
 	for what, change := range map[string]func(*registry.Invite){
 		"another fleet": func(i *registry.Invite) { i.Fleet = "office" },
 		"another list":  func(i *registry.Invite) { i.Of = "cats" },
@@ -249,22 +249,22 @@ func TestOnlyTheAuthorityInvites(t *testing.T) {
 	} {
 		i := bob
 		change(&i)
-		wants(t, what, tried(ordered(t, i, testkit.Authority), now), registry.ErrForged)
+		wants(t, what, tried(orderOf(t, i, testkit.Authority), now), registry.ErrForged)
 	}
 	i := bob
 	i.Name = "*"
-	wants(t, "a pattern as the name", tried(ordered(t, i, testkit.Authority), now), task.ErrUsage)
+	wants(t, "a pattern as the name", tried(orderOf(t, i, testkit.Authority), now), task.ErrUsage)
 }
 
 func TestALaterInvitationMakesTheOneBeforeVoid(t *testing.T) {
 	t.Parallel()
-	s := invited(t, fleet(t), signed.OfPeople, "bob")
+	s := inviteTo(t, fleet(t), signed.OfPeople, "bob")
 	later := invite(t, signed.OfPeople, "bob")
 	var err error
 	if later.Key, err = registry.OnceOf(seed("later")); err != nil {
 		t.Fatal(err)
 	}
-	if s, err = s.Invited(ordered(t, later, testkit.Authority), now); err != nil {
+	if s, err = s.Invited(orderOf(t, later, testkit.Authority), now); err != nil {
 		t.Fatal(err)
 	}
 	bob := join(t, signed.OfPeople, "bob")
@@ -277,9 +277,9 @@ func TestALaterInvitationMakesTheOneBeforeVoid(t *testing.T) {
 
 func TestInvitationsThatAreLongOverAreForgottenAndManyAreRefused(t *testing.T) {
 	t.Parallel()
-	s := invited(t, fleet(t), signed.OfPeople, "bob")
+	s := inviteTo(t, fleet(t), signed.OfPeople, "bob")
 	s.Invitations = slices.Repeat(s.Invitations, 500)
-	eve := ordered(t, invite(t, signed.OfPeople, "eve"), testkit.Authority)
+	eve := orderOf(t, invite(t, signed.OfPeople, "eve"), testkit.Authority)
 	_, err := s.Invited(eve, now)
 	wants(t, "too many", err, registry.ErrRefused)
 	for i := range s.Invitations {
@@ -293,11 +293,11 @@ func TestInvitationsThatAreLongOverAreForgottenAndManyAreRefused(t *testing.T) {
 func TestANameIsThatOfAPersonOrOfAHost(t *testing.T) {
 	t.Parallel()
 	s := fleet(t)
-	_, err := s.Invited(ordered(t, invite(t, signed.OfHosts, "ada"), testkit.Authority), now)
+	_, err := s.Invited(orderOf(t, invite(t, signed.OfHosts, "ada"), testkit.Authority), now)
 	wants(t, "a host as a person", err, registry.ErrTaken)
-	_, err = s.Invited(ordered(t, invite(t, signed.OfPeople, "h1"), testkit.Authority), now)
+	_, err = s.Invited(orderOf(t, invite(t, signed.OfPeople, "h1"), testkit.Authority), now)
 	wants(t, "a person as a host", err, registry.ErrTaken)
-	s = invited(t, invited(t, s, signed.OfPeople, "eve"), signed.OfHosts, "eve") // the last one counts
+	s = inviteTo(t, inviteTo(t, s, signed.OfPeople, "eve"), signed.OfHosts, "eve") // the last one counts
 	if len(s.Invitations) != 1 {
 		t.Errorf("%d invitations", len(s.Invitations))
 	}
@@ -306,7 +306,7 @@ func TestANameIsThatOfAPersonOrOfAHost(t *testing.T) {
 func TestEveryMemberHasAKeyOfItsOwn(t *testing.T) {
 	t.Parallel()
 	for _, of := range []string{signed.OfPeople, signed.OfHosts} {
-		s := invited(t, fleet(t), of, "new")
+		s := inviteTo(t, fleet(t), of, "new")
 		for _, has := range []string{"ada", "h1"} {
 			j := join(t, of, "new")
 			j.Key = testkit.Public(t, has)
@@ -321,7 +321,7 @@ func TestAHostHasOneKeyAndAPersonSeveral(t *testing.T) {
 	again := func(of, name, key string) registry.State {
 		j := join(t, of, name)
 		j.Key = testkit.Public(t, key)
-		return admit(t, invited(t, fleet(t), of, name), j)
+		return admit(t, inviteTo(t, fleet(t), of, name), j)
 	}
 	if s := again(signed.OfHosts, "h1", "new"); strings.Count(s.Trust.Hosts.Text, "\nh1 ") != 1 ||
 		!strings.Contains(s.Trust.Hosts.Text, testkit.Public(t, "new")) {
@@ -335,7 +335,7 @@ func TestAHostHasOneKeyAndAPersonSeveral(t *testing.T) {
 	}
 	two := fleet(t)
 	two.Trust.People = testkit.List(t, signed.OfPeople, 5, "ada", "bob")
-	if s := admit(t, invited(t, two, signed.OfPeople, "ada"), join(t, signed.OfPeople, "ada")); s.Trust != two.Trust {
+	if s := admit(t, inviteTo(t, two, signed.OfPeople, "ada"), join(t, signed.OfPeople, "ada")); s.Trust != two.Trust {
 		t.Errorf("the same key again changes the list:\n%s", s.Trust.People.Text)
 	}
 	if s := again(signed.OfPeople, "ada", "ada"); s.Trust != fleet(t).Trust {
@@ -357,7 +357,7 @@ func security(t *testing.T) string {
 func TestAHostSignsWithoutAPerson(t *testing.T) {
 	t.Parallel()
 	for of, kind := range map[string]error{signed.OfPeople: nil, signed.OfHosts: registry.ErrRefused} {
-		s := invited(t, fleet(t), of, "new")
+		s := inviteTo(t, fleet(t), of, "new")
 		j := join(t, of, "new")
 		j.Key = security(t)
 		_, err := s.Judge(order(t, j, once(t, "new")), now)
@@ -372,10 +372,10 @@ func TestAHostWhoseProjectsAreOtherRepositoriesIsRefused(t *testing.T) {
 	web := func(root string) []remote.HostProject { return []remote.HostProject{{Name: "web", Root: root}} }
 	first := join(t, signed.OfHosts, "h1")
 	first.Projects = web("aaaa")
-	s := admit(t, invited(t, fleet(t), signed.OfHosts, "h1"), first)
+	s := admit(t, inviteTo(t, fleet(t), signed.OfHosts, "h1"), first)
 	second := join(t, signed.OfHosts, "h2")
 	second.Projects = web("bbbb")
-	s = invited(t, s, signed.OfHosts, "h2")
+	s = inviteTo(t, s, signed.OfHosts, "h2")
 	_, err := s.Judge(order(t, second, once(t, "h2")), now)
 	wants(t, "another first commit", err, registry.ErrRefused)
 	if err == nil || !strings.Contains(err.Error(), `the host h1: project "web"`) {
@@ -396,7 +396,7 @@ func TestAHostWhoseProjectsAreOtherRepositoriesIsRefused(t *testing.T) {
 	s = admit(t, s, second)
 	again := invite(t, signed.OfHosts, "h2")
 	if again.Key, err = registry.OnceOf(seed("again")); err == nil {
-		s, err = s.Invited(ordered(t, again, testkit.Authority), now)
+		s, err = s.Invited(orderOf(t, again, testkit.Authority), now)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -411,7 +411,7 @@ func TestAHostWhoseProjectsAreOtherRepositoriesIsRefused(t *testing.T) {
 	}
 	third := join(t, signed.OfHosts, "h3")
 	third.Projects = web("cccc")
-	if s = admit(t, invited(t, s, signed.OfHosts, "h3"), third); len(s.Projects) != 2 {
+	if s = admit(t, inviteTo(t, s, signed.OfHosts, "h3"), third); len(s.Projects) != 2 {
 		t.Errorf("the projects of two hosts: %+v", s.Projects)
 	}
 }
@@ -419,7 +419,7 @@ func TestAHostWhoseProjectsAreOtherRepositoriesIsRefused(t *testing.T) {
 func TestRemovedTakesAMemberAndItsInvitationsOffTheFleet(t *testing.T) {
 	t.Parallel()
 	authority := testkit.Key(t, testkit.Authority)
-	s := invited(t, invited(t, fleet(t), signed.OfPeople, "ada"), signed.OfPeople, "bob")
+	s := inviteTo(t, inviteTo(t, fleet(t), signed.OfPeople, "ada"), signed.OfPeople, "bob")
 	s, err := s.Removed("ada", authority)
 	if err != nil {
 		t.Fatal(err)
@@ -444,7 +444,7 @@ func TestRetiredEndsTheKeysOfAMemberAndKeepsWhatTheySigned(t *testing.T) {
 	t.Parallel()
 	authority := testkit.Key(t, testkit.Authority)
 	born := testkit.Birth(t, "ada", "abc", "any", now.Add(-time.Hour))
-	s, err := invited(t, fleet(t), signed.OfPeople, "ada").Retired("ada", authority, now)
+	s, err := inviteTo(t, fleet(t), signed.OfPeople, "ada").Retired("ada", authority, now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -469,7 +469,7 @@ func TestRetiredEndsTheKeysOfAMemberAndKeepsWhatTheySigned(t *testing.T) {
 	}
 	several := join(t, signed.OfPeople, "ada")
 	several.Key = testkit.Public(t, "new")
-	both, err := admit(t, invited(t, fleet(t), signed.OfPeople, "ada"), several).Retired("ada", authority, now)
+	both, err := admit(t, inviteTo(t, fleet(t), signed.OfPeople, "ada"), several).Retired("ada", authority, now)
 	if err != nil || !strings.Contains(both.Trust.People.Text, testkit.Public(t, "ada")) ||
 		!strings.Contains(both.Trust.People.Text, testkit.Public(t, "new")) ||
 		strings.Count(both.Trust.People.Text, "valid-before=") != 2 {
@@ -523,7 +523,7 @@ func TestAnOrderThatIsTooLargeIsNotSent(t *testing.T) {
 
 func TestAJoinOfAnotherVersionIsRefused(t *testing.T) {
 	t.Parallel()
-	s := invited(t, fleet(t), signed.OfPeople, "bob")
+	s := inviteTo(t, fleet(t), signed.OfPeople, "bob")
 	text := strings.Replace(order(t, join(t, signed.OfPeople, "bob"), once(t, "bob")).Text, `"v":1`, `"v":2`, 1)
 	made, err := sign.Sign(once(t, "bob"), "orange-join", text)
 	if err != nil {
@@ -543,7 +543,7 @@ func TestARegistryNeedsListsThatTheAuthoritySigned(t *testing.T) {
 
 func TestANameThatTheOtherListHasGotSinceIsTaken(t *testing.T) {
 	t.Parallel()
-	s := invited(t, fleet(t), signed.OfHosts, "bob")
+	s := inviteTo(t, fleet(t), signed.OfHosts, "bob")
 	s.Trust.People = testkit.List(t, signed.OfPeople, 5, "ada", "bob")
 	j := join(t, signed.OfHosts, "bob")
 	j.Key = testkit.Public(t, "new")
@@ -573,7 +573,7 @@ func TestEmptyListsAreSignedAndTrustedListsNeverGoBack(t *testing.T) {
 	if lists, err := empty.Lists(testkit.Fleet); err != nil || lists.People.Version != 1 || lists.Hosts.Version != 1 {
 		t.Errorf("they have the versions %d and %d, %v", lists.People.Version, lists.Hosts.Version, err)
 	}
-	first := admit(t, invited(t, s, signed.OfPeople, "bob"), join(t, signed.OfPeople, "bob")).Trust.People.Text
+	first := admit(t, inviteTo(t, s, signed.OfPeople, "bob"), join(t, signed.OfPeople, "bob")).Trust.People.Text
 	if want := signed.TitleOf(testkit.Fleet, signed.OfPeople, 2) + "\nbob " + testkit.Public(t, "bob") + "\n"; first !=
 		want {
 		t.Errorf("with the first person:\n%s", first)

@@ -35,7 +35,7 @@ func (s *Setup) entries(r *yaml.Reader) []entry {
 		f.name("name", "host", &s.Name),
 		f.list("labels", &s.Labels, func(n *yaml.Node) string { return f.checked(n, "label") }),
 		f.list("projects", &s.Projects, func(n *yaml.Node) string { return f.Name(n, "project") }),
-		{yaml.May("ssh", func(n *yaml.Node) { s.SSH = f.reachable(n) }), quoted(s.SSH)},
+		{yaml.May("ssh", func(n *yaml.Node) { s.SSH = f.reachable(n) }), quote(s.SSH)},
 		f.word("snapshots", &s.Snapshots),
 		f.duration("snapshot_every", &s.SnapshotEvery, UsualSnapshotEvery, longestPause),
 		{yaml.May("biggest_file", func(n *yaml.Node) { s.BiggestFile = f.size(n) }), sizeText(s.BiggestFile)},
@@ -57,11 +57,11 @@ func unusual[T comparable](value, usual T, text string) string {
 }
 
 func (f fields) word(key string, into *string) entry {
-	return entry{yaml.May(key, func(n *yaml.Node) { *into = f.Name(n, key) }), quoted(*into)}
+	return entry{yaml.May(key, func(n *yaml.Node) { *into = f.Name(n, key) }), quote(*into)}
 }
 
 func (f fields) name(key, what string, into *string) entry {
-	return entry{yaml.May(key, func(n *yaml.Node) { *into = f.checked(n, what) }), quoted(*into)}
+	return entry{yaml.May(key, func(n *yaml.Node) { *into = f.checked(n, what) }), quote(*into)}
 }
 
 func (f fields) duration(key string, into *time.Duration, usual, most time.Duration) entry {
@@ -74,7 +74,7 @@ func (f fields) list(key string, into *[]string, read func(*yaml.Node) string) e
 	var quotes []string
 	for _, name := range *into {
 		if name != wire.AnyLabel {
-			quotes = append(quotes, quoted(name))
+			quotes = append(quotes, quote(name))
 		}
 	}
 	return entry{yaml.May(key, func(n *yaml.Node) {
@@ -114,8 +114,8 @@ func (f fields) files(n *yaml.Node) (files Files) {
 }
 
 func (f Files) text() string {
-	return unusual(f, Files{}, fmt.Sprintf("{ca: %s, cert: %s, key: %s}", quoted(f.CA), quoted(f.Certificate),
-		quoted(f.Key)))
+	return unusual(f, Files{}, fmt.Sprintf("{ca: %s, cert: %s, key: %s}", quote(f.CA), quote(f.Certificate),
+		quote(f.Key)))
 }
 
 // unit is one of sizes.
@@ -151,8 +151,8 @@ func sizeText(bytes int64) string {
 	return ""
 }
 
-// quoted is a text as a YAML file has it; JSON is YAML. No text is no value.
-func quoted(text string) string {
+// quote is a text as a YAML file has it; JSON is YAML. No text is no value.
+func quote(text string) string {
 	if text == "" {
 		return ""
 	}

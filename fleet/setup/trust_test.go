@@ -22,8 +22,8 @@ func lists(t *testing.T, version int, people ...string) custody.Trust {
 		Hosts: testkit.List(t, signed.OfHosts, 1, "h1")}
 }
 
-// joined is a home that knows the fleet's authority.
-func joined(t *testing.T) string {
+// knowAuthority is a home that knows the fleet's authority.
+func knowAuthority(t *testing.T) string {
 	t.Helper()
 	home := t.TempDir()
 	if err := os.Mkdir(setup.Dir(home), task.PrivateFolder); err != nil {
@@ -39,7 +39,7 @@ func joined(t *testing.T) string {
 // Attackers cannot (docs/proof.md): make the machine of someone else trust another registry, or an older list.
 func TestKeepTrust_keepsTheNewestListsThatTheAuthoritySigned(t *testing.T) {
 	t.Parallel()
-	home := joined(t)
+	home := knowAuthority(t)
 	if _, err := setup.Trust(home, testkit.Fleet); !errors.Is(err, task.ErrNotFound) {
 		t.Errorf("none yet: %v", err)
 	}
@@ -67,7 +67,7 @@ func TestKeepTrust_keepsTheNewestListsThatTheAuthoritySigned(t *testing.T) {
 
 func TestKeepTrust_refusesTheListsOfAnotherAuthority(t *testing.T) {
 	t.Parallel()
-	home, other := joined(t), lists(t, 9, "ada")
+	home, other := knowAuthority(t), lists(t, 9, "ada")
 	var err error
 	if other.People, err = sign.List(testkit.Key(t, "eve"), other.People.Text); err != nil {
 		t.Fatal(err)
@@ -83,7 +83,7 @@ func TestKeepTrust_refusesTheListsOfAnotherAuthority(t *testing.T) {
 
 func TestTrust_ofAnEditedCopyIsRefused(t *testing.T) {
 	t.Parallel()
-	home := joined(t)
+	home := knowAuthority(t)
 	if _, err := setup.KeepTrust(t.Context(), home, testkit.Fleet, lists(t, 1, "ada")); err != nil {
 		t.Fatal(err)
 	}

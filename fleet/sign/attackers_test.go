@@ -131,7 +131,7 @@ func TestAttackerABC_cannotAddASigner(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for what, list := range map[string]sign.Signed{"a line more": edited, "signed by another key": own,
+	for what, list := range map[string]sign.SignedList{"a line more": edited, "signed by another key": own,
 		"the list of hosts": others, "the list of another fleet": away, "not signed": {Text: good.Text}} {
 		_, err := list.Open(sign.KeyOf(authority.PublicKey()), "home", signed.OfPeople)
 		if !errors.Is(err, sign.ErrNotTheList) {

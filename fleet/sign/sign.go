@@ -30,8 +30,8 @@ func Sign(key ssh.Signer, use signed.Use, text string) (string, error) {
 	return signed.Armored(KeyOf(key.PublicKey()), use, ssh.Marshal(made)), nil
 }
 
-// Signed is a list of keys as it is handed on: its text, and the signature of the fleet's authority.
-type Signed struct {
+// SignedList is a list of keys as it is handed on: its text, and the signature of the fleet's authority.
+type SignedList struct {
 	Text      string `json:"text"`
 	Signature string `json:"signature"`
 }
@@ -40,7 +40,7 @@ type Signed struct {
 var ErrNotTheList = errors.New("not the fleet's list of keys")
 
 // Open reads a list after its signature: what the authority did not sign has not even been looked at.
-func (s Signed) Open(authority signed.PublicKey, fleet, of string) (signed.List, error) {
+func (s SignedList) Open(authority signed.PublicKey, fleet, of string) (signed.List, error) {
 	l, err := signed.Open(authority, fleet, of, s.Text, s.Signature)
 	if err != nil {
 		err = fmt.Errorf("%w: %w: fetch it again", ErrNotTheList, err)
@@ -49,10 +49,10 @@ func (s Signed) Open(authority signed.PublicKey, fleet, of string) (signed.List,
 }
 
 // List signs a list with the key of the authority, if it can be read.
-func List(authority ssh.Signer, text string) (Signed, error) {
+func List(authority ssh.Signer, text string) (SignedList, error) {
 	if _, err := signed.ParseList(text); err != nil {
-		return Signed{}, err
+		return SignedList{}, err
 	}
 	made, err := Sign(authority, signed.ForList, text)
-	return Signed{text, made}, err
+	return SignedList{text, made}, err
 }

@@ -23,8 +23,8 @@ func faster() ([]change, times) {
 	}, times{beat: 2 * time.Second, lease: 12 * time.Second, lost: 18 * time.Second}
 }
 
-// built builds the programs with changes into a folder.
-func built(t *testing.T, changes []change) (dir string) {
+// buildPrograms builds the programs with changes into a folder.
+func buildPrograms(t *testing.T, changes []change) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
 	root, err := filepath.Abs(filepath.Join("..", ".."))

@@ -26,7 +26,7 @@ type faults struct {
 func (x *faults) add(format string, args ...any) { x.all = append(x.all, fmt.Sprintf(format, args...)) }
 
 // check answers all that is not as it should be.
-func (w *world) check(f *found, c *crowd) []string {
+func (w *world) check(f *ending, c *crowd) []string {
 	x := &faults{w: w}
 	f.pushes = w.pushes()
 	f.people = w.peopleFile()
@@ -88,7 +88,7 @@ func lines(path string) (all [][]string) {
 }
 
 // homes: every task is at one host, whose history is whole and signed, and is what the fleet shows.
-func (x *faults) homes(f *found, c *crowd) {
+func (x *faults) homes(f *ending, c *crowd) {
 	ctx := x.w.t.Context()
 	for id, hosts := range f.at {
 		x.w.count("tasks")
@@ -115,7 +115,7 @@ func (x *faults) homes(f *found, c *crowd) {
 
 // answers: what was granted is once in the history of its task, or is named there as lost; what was refused is not
 // there; of what was cut short there is one at most.
-func (x *faults) answers(f *found, c *crowd) {
+func (x *faults) answers(f *ending, c *crowd) {
 	lists, _ := x.w.list(x.w.t.Context(), x.w.desks[0])
 	for _, a := range c.requests {
 		if a.method == "create" {
@@ -163,7 +163,7 @@ func (x *faults) answers(f *found, c *crowd) {
 }
 
 // story is the history of a task, and how its snapshots came to be.
-func (x *faults) story(f *found, id string) string {
+func (x *faults) story(f *ending, id string) string {
 	var b strings.Builder
 	for _, e := range f.events[id] {
 		key, _ := e.Asked()
@@ -182,9 +182,12 @@ func (x *faults) story(f *found, id string) string {
 }
 
 // creation: a task that was created is at a host, or waits for one.
-func (x *faults) creation(f *found, c *crowd, a *asked, lists []listed) {
-	waits := slices.ContainsFunc(lists, func(t listed) bool { return t.ID == a.task })
-	ended := slices.ContainsFunc(c.requests, func(other *asked) bool { return other.task == a.task && other.ended })
+func (x *faults) creation(f *ending, c *crowd, a *personRequest, lists []listedTask) {
+	waits := slices.ContainsFunc(lists, func(t listedTask) bool { return t.ID == a.task })
+	ended := slices.ContainsFunc(c.requests, func(other *personRequest) bool {
+		return other.task == a.task &&
+			other.ended
+	})
 	switch {
 	case ended && len(f.at[a.task]) > 0:
 		x.add("task %s was cancelled while it waited for a host, and %s has it", a.task, f.at[a.task][0].name)
@@ -208,7 +211,7 @@ func (x *faults) creation(f *found, c *crowd, a *asked, lists []listed) {
 const late = 2 * time.Second
 
 // outward: no host has changed a branch without a lease.
-func (x *faults) outward(f *found) {
+func (x *faults) outward(f *ending) {
 	for _, p := range f.pushes {
 		if p.from == nil || !strings.HasPrefix(p.ref, "refs/heads/") {
 			continue
@@ -222,7 +225,7 @@ func (x *faults) outward(f *found) {
 }
 
 // snapshots: each is behind the one before.
-func (x *faults) snapshots(f *found) {
+func (x *faults) snapshots(f *ending) {
 	for _, p := range f.pushes {
 		if p.from == nil || !strings.HasSuffix(p.ref, "/record") {
 			continue

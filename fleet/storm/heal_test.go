@@ -16,8 +16,8 @@ import (
 	"orange/internal/rules/history"
 )
 
-// found is what there is once the fleet is healed.
-type found struct {
+// ending is what there is once the fleet is healed.
+type ending struct {
 	people string                     // the list, in a file
 	at     map[string][]*host         // the hosts that have a task on record
 	live   map[string]bool            // tasks that are not over
@@ -33,7 +33,7 @@ type push struct {
 }
 
 // heal ends all trouble, and waits until nothing more happens.
-func (w *world) heal(ctx context.Context, c *crowd) *found {
+func (w *world) heal(ctx context.Context, c *crowd) *ending {
 	w.t.Helper()
 	w.note("the storm is over")
 	for _, h := range w.hosts {
@@ -72,7 +72,7 @@ func (w *world) heal(ctx context.Context, c *crowd) *found {
 		}
 		return !open
 	})
-	f := &found{}
+	f := &ending{}
 	w.waits(ctx, f)
 	return f
 }
@@ -87,7 +87,7 @@ func (w *world) programs() []*program {
 }
 
 // waits waits until every task is at one host, with nothing to do and all of it in a snapshot.
-func (w *world) waits(ctx context.Context, f *found) {
+func (w *world) waits(ctx context.Context, f *ending) {
 	w.t.Helper()
 	const most = 3 * time.Minute
 	var why string
@@ -103,7 +103,7 @@ func (w *world) waits(ctx context.Context, f *found) {
 }
 
 // restless is what still happens; empty where nothing does.
-func (w *world) restless(ctx context.Context, f *found) string {
+func (w *world) restless(ctx context.Context, f *ending) string {
 	f.at, f.live, f.events = map[string][]*host{}, map[string]bool{}, map[string][]history.Event{}
 	for _, h := range w.hosts {
 		var list struct {

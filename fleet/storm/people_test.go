@@ -17,8 +17,8 @@ import (
 	"orange/internal/run/proc"
 )
 
-// asked is a request of a person, with the last answer to it.
-type asked struct {
+// personRequest is a request of a person, with the last answer to it.
+type personRequest struct {
 	person, task, method, key string
 	words                     []string
 	exit                      int
@@ -32,20 +32,20 @@ type asked struct {
 }
 
 // granted reports whether the answer was that it is done.
-func (a asked) granted() bool { return a.exit == 0 }
+func (a personRequest) granted() bool { return a.exit == 0 }
 
 // crowd is what all people know together.
 type crowd struct {
 	lock     sync.Mutex
-	requests []*asked
+	requests []*personRequest
 	tasks    []string
 	number   int
 }
 
 const mostTasks = 6
 
-// listed is a task of the list of a fleet.
-type listed struct {
+// listedTask is a task of the list of a fleet.
+type listedTask struct {
 	ID     string `json:"id"`
 	Status string `json:"status"`
 	Host   string `json:"host"`
@@ -80,9 +80,9 @@ func (w *world) ran(ctx context.Context, d *desk, words ...string) (exit int, ou
 
 // list are the tasks of the fleet, if there is a list. They are those that could be had: a lost host makes the command
 // fail.
-func (w *world) list(ctx context.Context, d *desk) (tasks []listed, is bool) {
+func (w *world) list(ctx context.Context, d *desk) (tasks []listedTask, is bool) {
 	_, out := w.ask(ctx, d, "list", "--project", "web", "--json")
-	var all struct{ Tasks []listed }
+	var all struct{ Tasks []listedTask }
 	if json.Unmarshal([]byte(out), &all) != nil {
 		w.count("lists that were no list")
 		return nil, false
@@ -92,10 +92,10 @@ func (w *world) list(ctx context.Context, d *desk) (tasks []listed, is bool) {
 }
 
 // requests asks for something under a key, and notes the answer.
-func (w *world) requests(ctx context.Context, c *crowd, d *desk, id string, words ...string) *asked {
+func (w *world) requests(ctx context.Context, c *crowd, d *desk, id string, words ...string) *personRequest {
 	c.lock.Lock()
 	c.number++
-	a := &asked{person: d.person, task: id, method: words[0], key: fmt.Sprintf("k%d-%d", w.seed, c.number)}
+	a := &personRequest{person: d.person, task: id, method: words[0], key: fmt.Sprintf("k%d-%d", w.seed, c.number)}
 	c.requests = append(c.requests, a)
 	c.lock.Unlock()
 	a.words = append(slices.Clone(words[:1]), append([]string{"--json", "--project", "web"}, words[1:]...)...)
@@ -111,7 +111,7 @@ func (w *world) requests(ctx context.Context, c *crowd, d *desk, id string, word
 }
 
 // answered notes the answer to a request.
-func (c *crowd) answered(w *world, a *asked, exit int, out string) {
+func (c *crowd) answered(w *world, a *personRequest, exit int, out string) {
 	var said struct {
 		Code, Error string
 		Moved       bool
@@ -130,10 +130,10 @@ func (c *crowd) answered(w *world, a *asked, exit int, out string) {
 }
 
 // open reports whether it is not known what became of a request.
-func (a *asked) open() bool { return a.exit < 0 || a.code == "not_known" }
+func (a *personRequest) open() bool { return a.exit < 0 || a.code == "not_known" }
 
 // again asks once more for what is not known, under the same key.
-func (w *world) again(ctx context.Context, c *crowd, d *desk, a *asked) {
+func (w *world) again(ctx context.Context, c *crowd, d *desk, a *personRequest) {
 	words := []string{"result", a.key, "--json"}
 	if a.exit < 0 { // the program was ended, and has kept nothing
 		words = a.words
@@ -165,7 +165,7 @@ func (w *world) person(ctx context.Context, c *crowd, d *desk, number uint64) {
 			}
 		}
 		tasks, is := w.list(ctx, d)
-		live := slices.DeleteFunc(slices.Clone(tasks), func(t listed) bool { return !t.Live })
+		live := slices.DeleteFunc(slices.Clone(tasks), func(t listedTask) bool { return !t.Live })
 		switch {
 		case !is:
 		case len(live) < mostTasks/2 || len(live) < mostTasks && dice.IntN(4) == 0:
@@ -178,7 +178,7 @@ func (w *world) person(ctx context.Context, c *crowd, d *desk, number uint64) {
 }
 
 // unknownOf is a request of a person of which it is not known what became of it.
-func (c *crowd) unknownOf(person string) *asked {
+func (c *crowd) unknownOf(person string) *personRequest {
 	c.lock.Lock()
 	defer c.lock.Unlock()
 	for _, a := range c.requests {
@@ -210,7 +210,7 @@ func (w *world) create(ctx context.Context, c *crowd, d *desk, dice *rand.Rand) 
 }
 
 // act asks for something that fits a task, or does not.
-func (w *world) act(ctx context.Context, c *crowd, d *desk, tasks []listed, dice *rand.Rand) {
+func (w *world) act(ctx context.Context, c *crowd, d *desk, tasks []listedTask, dice *rand.Rand) {
 	t := tasks[dice.IntN(len(tasks))]
 	word := fmt.Sprintf("word %d", dice.Uint64())
 	switch t.Status {

@@ -75,7 +75,7 @@ func (p plan) lives(t *testing.T, temporal, bin string, seed uint64) []string {
 // nothing is seen outside after a lease; no work is lost.
 func TestStorm_whatWasAnsweredIsInOneHistoryOrNamedAsLost(t *testing.T) {
 	temporal, p := needs(t), short()
-	bin := built(t, p.changes)
+	bin := buildPrograms(t, p.changes)
 	for _, seed := range seeds(t) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			for _, wrong := range p.lives(t, temporal, bin, seed) {
@@ -91,18 +91,18 @@ func short() plan {
 	return plan{changes: changes, times: times, troubles: troubles(), lasts: time.Minute, people: 3}
 }
 
-// lacking is a fleet of programs in which a rule is broken, and the trouble in which the storm finds that.
-type lacking struct {
+// brokenRule is a fleet of programs in which a rule is broken, and the trouble in which the storm finds that.
+type brokenRule struct {
 	changes []change
 	trouble string
 	finds   string
 }
 
-func lacks() map[string]lacking {
+func lacks() map[string]brokenRule {
 	const read = "\n\twho.Name, err = r.Person, nil"
 	const here, there = "who, err := people.Find(key, signed.ForRequest, now)",
 		`who, err := all.find(key, ForRequest, at, "list of "+OfPeople)`
-	return map[string]lacking{
+	return map[string]brokenRule{
 		"the compare-and-swap of snapshots": {[]change{{"internal/work/worktree/shipment.go",
 			`"--force-with-lease="+recordRef(s.Task)+":"+s.Acknowledged`, `"--force"`}},
 			"the server alone is cut off, and the tasks rescued once the host is lost", "replaced the snapshot"},
@@ -142,7 +142,7 @@ func TestStorm_findsWhatItLacks(t *testing.T) {
 			p.changes = append(p.changes, lacks.changes...)
 			p.lasts = 40 * time.Second
 			p.troubles = slices.DeleteFunc(p.troubles, func(one trouble) bool { return one.name != lacks.trouble })
-			bin := built(t, p.changes)
+			bin := buildPrograms(t, p.changes)
 			for _, seed := range []uint64{1, 2, 3} { // the host of the trouble may have nothing to lose in one of them
 				wrong := p.lives(t, temporal, bin, seed)
 				t.Logf("found: %q", wrong)

@@ -50,7 +50,7 @@ func troubles() []trouble {
 			h.daemon.signal(syscall.SIGCONT)
 		}},
 		{"the machine sleeps, and its tasks are rescued", asleep},
-		{"the host is drained", drained},
+		{"the host is drained", drainHost},
 	}
 }
 
@@ -132,8 +132,8 @@ func (w *world) atHost(h *host, s syscall.Signal) {
 	}
 }
 
-// drained has a host take no new tasks for a while, and moves those at rest.
-func drained(w *world, ctx context.Context, h *host, _ *rand.Rand) {
+// drainHost has a host take no new tasks for a while, and moves those at rest.
+func drainHost(w *world, ctx context.Context, h *host, _ *rand.Rand) {
 	exit, out := w.fleetProgram(ctx, "drain", h.name, "--move")
 	w.note("drain of %s: %d %.1500s", h.name, exit, out)
 	w.add("tasks that moved from a host that was drained", strings.Count(out, "was shipped"))

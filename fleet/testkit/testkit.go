@@ -61,7 +61,7 @@ func Public(t testing.TB, name string) string {
 }
 
 // List is a list of people or hosts, signed by the authority.
-func List(t testing.TB, of string, version int, names ...string) sign.Signed {
+func List(t testing.TB, of string, version int, names ...string) sign.SignedList {
 	t.Helper()
 	text := signed.TitleOf(Fleet, of, version) + "\n"
 	for _, name := range names {

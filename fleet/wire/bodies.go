@@ -63,14 +63,14 @@ func (Ask) Kind() (string, int) { return "ask", 1 }
 // Check refuses a request that no program of the fleet may send.
 func (a Ask) Check() error {
 	r := a.Request
-	texts := append(append([]string{r.Stdin}, r.Args...), filed(r.Files)...)
+	texts := append(append([]string{r.Stdin}, r.Args...), fileTexts(r.Files)...)
 	if size := total(texts); size > MostOfRequest {
 		return tooLarge("arguments, standard input and files of the request", size, MostOfRequest)
 	}
 	if err := idempotency.Check(r.Key); err != nil {
 		return err
 	}
-	return short(texts, "fleet", r.Fleet, "host", r.Host, "task", r.Task,
+	return checkTexts(texts, "fleet", r.Fleet, "host", r.Host, "task", r.Task,
 		"method", r.Method, "role", r.As, "person", r.Person, "signature", a.Signature)
 }
 
@@ -102,13 +102,13 @@ func (Birth) Kind() (string, int) { return "birth", 1 }
 
 // Check refuses a birth that is too large.
 func (b Birth) Check() error {
-	texts := append(append([]string{b.Rules, b.Context}, b.Args...), filed(b.Files)...)
+	texts := append(append([]string{b.Rules, b.Context}, b.Args...), fileTexts(b.Files)...)
 	if size := total(texts); size > MostOfBirth {
 		return tooLarge("workflow and context of the task", size, MostOfBirth)
 	}
-	names := named("harness", b.Harness, "project", b.Project, "place", b.On, "branch", b.Branch,
+	names := pairs("harness", b.Harness, "project", b.Project, "place", b.On, "branch", b.Branch,
 		"summary", b.Summary, "workflow", b.Workflow)
-	if err := short(texts, names...); err != nil {
+	if err := checkTexts(texts, names...); err != nil {
 		return err
 	}
 	return b.Ask.Check()
@@ -130,24 +130,24 @@ func (Offer) Kind() (string, int) { return "offer", 1 }
 
 // Check refuses an offer that is too large.
 func (o Offer) Check() error {
-	names := named("host", o.Not, "task", o.Task, "project", o.Project, "workflow", o.Workflow)
-	return short(nil, named("harness", o.Harness, names...)...)
+	names := pairs("host", o.Not, "task", o.Task, "project", o.Project, "workflow", o.Workflow)
+	return checkTexts(nil, pairs("harness", o.Harness, names...)...)
 }
 
-// Accepted is a host's answer to an offer. Unfit says why it cannot do it.
-type Accepted struct {
+// OfferAnswer is a host's answer to an offer. Unfit says why it cannot do it.
+type OfferAnswer struct {
 	Host  string `json:"host"`
 	Unfit string `json:"unfit,omitempty"`
 }
 
 // Kind is the name and the version of the message.
-func (Accepted) Kind() (string, int) { return "accepted", 1 }
+func (OfferAnswer) Kind() (string, int) { return "accepted", 1 }
 
 // Check refuses an answer that is too large.
-func (a Accepted) Check() error { return short(nil, "host", a.Host, "reason", a.Unfit) }
+func (a OfferAnswer) Check() error { return checkTexts(nil, "host", a.Host, "reason", a.Unfit) }
 
-// Kept is a request that custody keeps, with its answer.
-type Kept struct {
+// DoneRequest is a request that custody keeps, with its answer.
+type DoneRequest struct {
 	Key    string `json:"key"`
 	Digest string `json:"digest"` // of the request
 	Host   string `json:"host"`   // which answered
@@ -163,14 +163,14 @@ type Kept struct {
 // the history, and Keys are the requests that were answered: those that are not in the history have to be named there
 // as lost.
 type Take struct {
-	Task   string   `json:"task"`
-	Epoch  int      `json:"epoch"`
-	Birth  Birth    `json:"birth"`
-	From   string   `json:"from,omitempty"`  // the host that had the task
-	Since  []string `json:"since,omitempty"` // hosts that may have taken it since, and do not have it
-	Rescue *Rescue  `json:"rescue,omitempty"`
-	Known  Head     `json:"known"`
-	Keys   []Kept   `json:"keys,omitempty"`
+	Task   string        `json:"task"`
+	Epoch  int           `json:"epoch"`
+	Birth  Birth         `json:"birth"`
+	From   string        `json:"from,omitempty"`  // the host that had the task
+	Since  []string      `json:"since,omitempty"` // hosts that may have taken it since, and do not have it
+	Rescue *Rescue       `json:"rescue,omitempty"`
+	Known  Head          `json:"known"`
+	Keys   []DoneRequest `json:"keys,omitempty"`
 }
 
 // Head is how far a history goes: the number of its last event, and the hash of it.
@@ -195,7 +195,8 @@ func (t Take) Check() error {
 	if len(t.Since) > mostOfList {
 		return tooMany("hosts", len(t.Since), mostOfList)
 	}
-	if err := short(nil, named("host", t.Since, "task", t.Task, "host", t.From, "hash", t.Known.Hash)...); err != nil {
+	if err := checkTexts(nil, pairs("host", t.Since, "task", t.Task, "host", t.From, "hash",
+		t.Known.Hash)...); err != nil {
 		return err
 	}
 	if t.Rescue != nil {
@@ -206,10 +207,10 @@ func (t Take) Check() error {
 	return t.Birth.Check()
 }
 
-// Taken is the answer to a take: the first report of the host for its epoch, with the requests that it found in no
+// TakeAnswer is the answer to a take: the first report of the host for its epoch, with the requests that it found in no
 // history. Refused says why the host has not taken the task, and never will under this epoch. Reply is what the host
 // said where the task was created there, or could not be; it answers the request of the birth.
-type Taken struct {
+type TakeAnswer struct {
 	Report  Report   `json:"report"`
 	Lost    []string `json:"lost,omitempty"`
 	Refused string   `json:"refused,omitempty"`
@@ -217,14 +218,14 @@ type Taken struct {
 }
 
 // Kind is the name and the version of the message.
-func (Taken) Kind() (string, int) { return "taken", 1 }
+func (TakeAnswer) Kind() (string, int) { return "taken", 1 }
 
 // Check refuses what is too large.
-func (t Taken) Check() error {
+func (t TakeAnswer) Check() error {
 	if len(t.Lost) > KeptKeys {
 		return tooMany("lost requests", len(t.Lost), KeptKeys)
 	}
-	if err := short(nil, named("key", t.Lost, "reason", t.Refused)...); err != nil {
+	if err := checkTexts(nil, pairs("key", t.Lost, "reason", t.Refused)...); err != nil {
 		return err
 	}
 	if t.Reply != nil {
@@ -268,7 +269,7 @@ func (r Reply) Check() error {
 			return err
 		}
 	}
-	return short([]string{r.Output, r.Errors}, "fleet", r.Fleet, "host", r.Host, "task", r.Task, "key", r.Key,
+	return checkTexts([]string{r.Output, r.Errors}, "fleet", r.Fleet, "host", r.Host, "task", r.Task, "key", r.Key,
 		"digest", r.Digest, "hash", r.Head.Hash, "signature", r.Signature)
 }
 
@@ -284,11 +285,11 @@ func (Look) Kind() (string, int) { return "look", 1 }
 
 // Check refuses what is too large.
 func (l Look) Check() error {
-	return short(nil, named("argument", l.Args, "task", l.Task, "method", l.Method)...)
+	return checkTexts(nil, pairs("argument", l.Args, "task", l.Task, "method", l.Method)...)
 }
 
-// Seen is the answer to a look.
-type Seen struct {
+// LookAnswer is the answer to a look.
+type LookAnswer struct {
 	Host   string `json:"host"`
 	Exit   int    `json:"exit"`
 	Output string `json:"output,omitempty"`
@@ -297,14 +298,14 @@ type Seen struct {
 }
 
 // Kind is the name and the version of the message.
-func (Seen) Kind() (string, int) { return "seen", 1 }
+func (LookAnswer) Kind() (string, int) { return "seen", 1 }
 
 // Check refuses what is too large.
-func (s Seen) Check() error {
+func (s LookAnswer) Check() error {
 	if size := len(s.Output) + len(s.Errors); size > MostOfLook {
 		return tooLarge("answer", size, MostOfLook)
 	}
-	return short([]string{s.Output, s.Errors}, "host", s.Host)
+	return checkTexts([]string{s.Output, s.Errors}, "host", s.Host)
 }
 
 // Row is what the fleet's list shows of a task.
@@ -338,7 +339,7 @@ func (Report) Kind() (string, int) { return "report", 1 }
 
 // Check refuses what is too large.
 func (r Report) Check() error {
-	return short(nil, "signature", r.Signature, "fleet", r.Fleet, "host", r.Host, "task", r.Task,
+	return checkTexts(nil, "signature", r.Signature, "fleet", r.Fleet, "host", r.Host, "task", r.Task,
 		"project", r.Row.Project, "summary", r.Row.Summary, "status", r.Row.Status, "branch", r.Row.Branch,
 		"attention", r.Row.Attention, "hash", r.Row.Head.Hash)
 }
@@ -357,7 +358,7 @@ func (Rescue) Kind() (string, int) { return "rescue", 1 }
 
 // Check refuses what is too large.
 func (r Rescue) Check() error {
-	if err := short(nil, "host", r.To, "reason", r.Now); err != nil {
+	if err := checkTexts(nil, "host", r.To, "reason", r.Now); err != nil {
 		return err
 	}
 	return r.Ask.Check()
@@ -366,25 +367,25 @@ func (r Rescue) Check() error {
 // Custody is what the fleet knows of a task: who has it, and the last row of its list. Birth is the answer to its
 // creation, of the host that created it, or of one that could not; the list has none.
 type Custody struct {
-	Task    string   `json:"task"`
-	Phase   string   `json:"phase"`
-	Host    string   `json:"host,omitempty"`
-	To      string   `json:"to,omitempty"` // the host that it waits for; empty for any
-	On      string   `json:"on,omitempty"` // the label of the hosts that it may go to first
-	Harness []string `json:"harness,omitempty"`
-	Epoch   int      `json:"epoch"`
-	Not     []string `json:"not,omitempty"`     // hosts that cannot take it
-	Because []string `json:"because,omitempty"` // why, for each of them
-	Row     Row      `json:"row"`
-	Told    int64    `json:"told,omitempty"` // when the row was reported, by the server's clock
-	Lost    []string `json:"lost,omitempty"` // keys of requests that were done and are lost
-	Birth   *Reply   `json:"birth,omitempty"`
-	Apart   []Apart  `json:"apart,omitempty"`
+	Task    string      `json:"task"`
+	Phase   string      `json:"phase"`
+	Host    string      `json:"host,omitempty"`
+	To      string      `json:"to,omitempty"` // the host that it waits for; empty for any
+	On      string      `json:"on,omitempty"` // the label of the hosts that it may go to first
+	Harness []string    `json:"harness,omitempty"`
+	Epoch   int         `json:"epoch"`
+	Not     []string    `json:"not,omitempty"`     // hosts that cannot take it
+	Because []string    `json:"because,omitempty"` // why, for each of them
+	Row     Row         `json:"row"`
+	Told    int64       `json:"told,omitempty"` // when the row was reported, by the server's clock
+	Lost    []string    `json:"lost,omitempty"` // keys of requests that were done and are lost
+	Birth   *Reply      `json:"birth,omitempty"`
+	Apart   []ApartWork `json:"apart,omitempty"`
 }
 
-// Apart is the work of a host that came back after its task was rescued: what it had of it and the new host has not, at
-// a ref of the repository for snapshots.
-type Apart struct {
+// ApartWork is the work of a host that came back after its task was rescued: what it had of it and the new host has
+// not, at a ref of the repository for snapshots.
+type ApartWork struct {
 	Host  string `json:"host"`
 	Epoch int    `json:"epoch"`
 	Ref   string `json:"ref"`
@@ -404,11 +405,12 @@ func (c Custody) Check() error {
 	for _, a := range c.Apart {
 		apart = append(apart, "host", a.Host, "ref", a.Ref)
 	}
-	if err := short(nil, apart...); err != nil {
+	if err := checkTexts(nil, apart...); err != nil {
 		return err
 	}
-	names := named("host", c.Not, "task", c.Task, "phase", c.Phase, "host", c.Host, "host", c.To, "label", c.On)
-	return short(nil, named("key", c.Lost, named("harness", c.Harness, named("reason", c.Because, names...)...)...)...)
+	names := pairs("host", c.Not, "task", c.Task, "phase", c.Phase, "host", c.Host, "host", c.To, "label", c.On)
+	return checkTexts(nil, pairs("key", c.Lost, pairs("harness", c.Harness, pairs("reason", c.Because,
+		names...)...)...)...)
 }
 
 func tooLarge(what string, size, most int) error {
@@ -419,8 +421,8 @@ func tooMany(what string, count, most int) error {
 	return task.Notef(task.ErrUsage, "cannot send the %s: found %d, at most %d", what, count, most)
 }
 
-// filed are the names and the texts of files.
-func filed(files map[string]string) []string {
+// fileTexts are the names and the texts of files.
+func fileTexts(files map[string]string) []string {
 	var out []string
 	for name, text := range files {
 		out = append(out, name, text)
@@ -436,8 +438,8 @@ func total(texts []string) int {
 	return size
 }
 
-// named puts a list of texts of one name before others, for short.
-func named(name string, list []string, others ...string) []string {
+// pairs puts a list of texts of one name before others, for short.
+func pairs(name string, list []string, others ...string) []string {
 	var out []string
 	for _, text := range list {
 		out = append(out, name, text)
@@ -445,8 +447,8 @@ func named(name string, list []string, others ...string) []string {
 	return append(out, others...)
 }
 
-// short refuses texts that are no UTF-8, and those among the named ones, name by name, that are long.
-func short(long []string, pairs ...string) error {
+// checkTexts refuses texts that are no UTF-8, and those among the named ones, name by name, that are long.
+func checkTexts(long []string, pairs ...string) error {
 	for i := 0; i+1 < len(pairs); i += 2 {
 		if len(pairs[i+1]) > MostOfText {
 			return tooLarge(pairs[i], len(pairs[i+1]), MostOfText)

@@ -12,18 +12,18 @@ type Release struct {
 func (Release) Kind() (string, int) { return "release", 1 }
 
 // Check refuses what is too large.
-func (r Release) Check() error { return short(nil, "host", r.Host, "task", r.Task) }
+func (r Release) Check() error { return checkTexts(nil, "host", r.Host, "task", r.Task) }
 
-// Released is the answer to a release. Kept says why the host keeps the task.
-type Released struct {
+// ReleaseAnswer is the answer to a release. Kept says why the host keeps the task.
+type ReleaseAnswer struct {
 	Kept string `json:"kept,omitempty"`
 }
 
 // Kind is the name and the version of the message.
-func (Released) Kind() (string, int) { return "released", 1 }
+func (ReleaseAnswer) Kind() (string, int) { return "released", 1 }
 
 // Check refuses what is too large.
-func (r Released) Check() error { return short(nil, "reason", r.Kept) }
+func (r ReleaseAnswer) Check() error { return checkTexts(nil, "reason", r.Kept) }
 
 // Gone is a task that a host has no more.
 type Gone struct {
@@ -40,19 +40,19 @@ type Leave struct {
 func (Leave) Kind() (string, int) { return "leave", 1 }
 
 // Check refuses what is too large.
-func (l Leave) Check() error { return short(nil, "task", l.Gone.Task) }
+func (l Leave) Check() error { return checkTexts(nil, "task", l.Gone.Task) }
 
-// Left is the answer to a leave: where the host's own work is.
-type Left struct {
+// LeaveAnswer is the answer to a leave: where the host's own work is.
+type LeaveAnswer struct {
 	Host string `json:"host"`
 	Ref  string `json:"ref,omitempty"`
 }
 
 // Kind is the name and the version of the message.
-func (Left) Kind() (string, int) { return "left", 1 }
+func (LeaveAnswer) Kind() (string, int) { return "left", 1 }
 
 // Check refuses what is too large.
-func (l Left) Check() error { return short(nil, "host", l.Host, "ref", l.Ref) }
+func (l LeaveAnswer) Check() error { return checkTexts(nil, "host", l.Host, "ref", l.Ref) }
 
 // Here is what a host says of itself before it gets a lease. Left are the tasks that it has let go.
 type Here struct {
@@ -75,8 +75,8 @@ func (h Here) Check() error {
 	if size := len(h.Labels) + len(h.Projects) + len(h.Harness) + len(h.Left); size > mostOfList {
 		return tooMany("labels, projects and tasks", size, mostOfList)
 	}
-	names := named("label", h.Labels, "host", h.Host, "version", h.Version, "way by ssh", h.SSH)
-	return short(nil, named("project", h.Projects, named("harness", h.Harness, names...)...)...)
+	names := pairs("label", h.Labels, "host", h.Host, "version", h.Version, "way by ssh", h.SSH)
+	return checkTexts(nil, pairs("project", h.Projects, pairs("harness", h.Harness, names...)...)...)
 }
 
 // Lease is the answer to a here: the number of the lease that the host may hold from now on, and the tasks that are

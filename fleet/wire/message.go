@@ -61,7 +61,7 @@ func (m *Message[T]) UnmarshalJSON(text []byte) error {
 			version, said.V)
 	}
 	var whole envelope
-	err := strict(text, &whole)
+	err := readStrictly(text, &whole)
 	switch {
 	case err != nil:
 	case whole.Kind != kind:
@@ -71,7 +71,7 @@ func (m *Message[T]) UnmarshalJSON(text []byte) error {
 			whole.V, version)
 	default:
 		var body T
-		if err = strict(whole.Body, &body); err == nil {
+		if err = readStrictly(whole.Body, &body); err == nil {
 			err = body.Check()
 		}
 		if err == nil {
@@ -82,8 +82,9 @@ func (m *Message[T]) UnmarshalJSON(text []byte) error {
 	return fmt.Errorf("read a message %q: %w", kind, err)
 }
 
-// strict reads one JSON value with the known fields, each at most once and spelled as it is, and nothing after it.
-func strict(text []byte, into any) error {
+// readStrictly reads one JSON value with the known fields, each at most once and spelled as it is, and nothing after
+// it.
+func readStrictly(text []byte, into any) error {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(into); err != nil {
@@ -93,12 +94,12 @@ func strict(text []byte, into any) error {
 		return errors.New("found more after the end of the message")
 	}
 	// encoding/json takes a field twice, and in any case.
-	return spelled(json.NewDecoder(bytes.NewReader(text)), reflect.TypeOf(into), "")
+	return checkSpelling(json.NewDecoder(bytes.NewReader(text)), reflect.TypeOf(into), "")
 }
 
-// spelled refuses an object that has a field twice, and a field of a struct that is not spelled as it is there. A nil
-// type takes every field.
-func spelled(decoder *json.Decoder, as reflect.Type, at string) error {
+// checkSpelling refuses an object that has a field twice, and a field of a struct that is not spelled as it is there. A
+// nil type takes every field.
+func checkSpelling(decoder *json.Decoder, as reflect.Type, at string) error {
 	token, err := decoder.Token()
 	if err != nil {
 		return err
@@ -107,7 +108,7 @@ func spelled(decoder *json.Decoder, as reflect.Type, at string) error {
 	if !is {
 		return nil
 	}
-	as, seen := plain(as), map[string]bool{}
+	as, seen := readAs(as), map[string]bool{}
 	for decoder.More() {
 		of, below := element(as), at
 		if open == '{' {
@@ -127,7 +128,7 @@ func spelled(decoder *json.Decoder, as reflect.Type, at string) error {
 			}
 			seen[name] = true
 		}
-		if err := spelled(decoder, of, below); err != nil {
+		if err := checkSpelling(decoder, of, below); err != nil {
 			return err
 		}
 	}
@@ -135,8 +136,8 @@ func spelled(decoder *json.Decoder, as reflect.Type, at string) error {
 	return err
 }
 
-// plain is the type that a value is read as; nil for one that reads itself.
-func plain(as reflect.Type) reflect.Type {
+// readAs is the type that a value is read as; nil for one that reads itself.
+func readAs(as reflect.Type) reflect.Type {
 	for as != nil && as.Kind() == reflect.Pointer {
 		if as.Implements(reflect.TypeFor[json.Unmarshaler]()) {
 			return nil
@@ -166,7 +167,7 @@ func field(as reflect.Type, name string) (reflect.Type, bool) {
 		f := as.Field(i)
 		tag, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		if f.Anonymous && tag == "" {
-			if of, known := field(plain(f.Type), name); known {
+			if of, known := field(readAs(f.Type), name); known {
 				return of, true
 			}
 			continue

@@ -70,30 +70,30 @@ func whole[T wire.Body](t *testing.T, body T) {
 
 func TestEveryMessageIsReadAsItWasWritten(t *testing.T) {
 	t.Parallel()
-	kept := wire.Kept{Key: "k.1", Digest: "d", Host: "h1", Epoch: 3, Event: 9, Reply: reply(), Lost: true}
+	kept := wire.DoneRequest{Key: "k.1", Digest: "d", Host: "h1", Epoch: 3, Event: 9, Reply: reply(), Lost: true}
 	gone := []wire.Gone{{Task: "abc", Epoch: 3}}
 	whole(t, ask())
 	whole(t, birth())
 	whole(t, wire.Offer{Task: "abc", Epoch: 3, Project: "web", Harness: []string{"pi"}, Workflow: "own@12",
 		Not: []string{"h2"}})
-	whole(t, wire.Accepted{Host: "h1", Unfit: "full"})
+	whole(t, wire.OfferAnswer{Host: "h1", Unfit: "full"})
 	whole(t, wire.Take{Task: "abc", Epoch: 3, Birth: birth(), From: "h2", Since: []string{"h3"},
-		Known: wire.Head{Event: 9, Hash: "ff"}, Keys: []wire.Kept{kept},
+		Known: wire.Head{Event: 9, Hash: "ff"}, Keys: []wire.DoneRequest{kept},
 		Rescue: &wire.Rescue{Ask: ask(), From: 2, To: "h3", Now: "it burns"}})
 	born := reply()
-	whole(t, wire.Taken{Report: report(), Lost: []string{"k.1"}, Refused: "no such project", Reply: &born})
+	whole(t, wire.TakeAnswer{Report: report(), Lost: []string{"k.1"}, Refused: "no such project", Reply: &born})
 	whole(t, reply())
 	whole(t, wire.Look{Task: "abc", Method: "show", Args: []string{"--json"}})
-	whole(t, wire.Seen{Host: "h1", Exit: 1, Output: "text", Errors: "and more", Cut: true})
+	whole(t, wire.LookAnswer{Host: "h1", Exit: 1, Output: "text", Errors: "and more", Cut: true})
 	whole(t, report())
 	whole(t, wire.Rescue{Ask: ask(), From: 3, To: "h2", Now: "it burns"})
 	whole(t, wire.Custody{Task: "abc", Phase: "held", Host: "h1", Epoch: 3, Not: []string{"h2"}, Row: report().Row,
 		Lost: []string{"k.1"}, To: "h3", On: "gpu", Harness: []string{"pi"}, Because: []string{"full"},
-		Told: 7, Birth: &born, Apart: []wire.Apart{{Host: "h1", Epoch: 2, Ref: "refs/x"}}})
+		Told: 7, Birth: &born, Apart: []wire.ApartWork{{Host: "h1", Epoch: 2, Ref: "refs/x"}}})
 	whole(t, wire.Release{Host: "h1", Task: "abc", Epoch: 3, Now: true})
-	whole(t, wire.Released{Kept: "it lives"})
+	whole(t, wire.ReleaseAnswer{Kept: "it lives"})
 	whole(t, wire.Leave{Gone: gone[0]})
-	whole(t, wire.Left{Host: "h1", Ref: "refs/x"})
+	whole(t, wire.LeaveAnswer{Host: "h1", Ref: "refs/x"})
 	whole(t, wire.Here{Host: "h1", Labels: []string{"gpu"}, Projects: []string{"web"}, Harness: []string{"pi"},
 		Version: "1", SSH: "me@h1", Free: 2, Draining: true, Left: gone})
 	whole(t, wire.Lease{Number: 4, Gone: gone})
@@ -141,8 +141,8 @@ func TestAFieldOfAListIsSpelledAsItIsToo(t *testing.T) {
 	}
 }
 
-// refused tries to write a message.
-func refused[T wire.Body](t *testing.T, what string, body T) {
+// checkRefusal tries to write a message.
+func checkRefusal[T wire.Body](t *testing.T, what string, body T) {
 	t.Helper()
 	if text, err := json.Marshal(wire.Of(body)); !errors.Is(err, task.ErrUsage) {
 		t.Errorf("%s: wrote %d bytes, %v", what, len(text), err)
@@ -162,25 +162,25 @@ func TestMessagesHaveLimits(t *testing.T) {
 		t.Error(err)
 	}
 	b.Context += "x"
-	refused(t, "birth", b)
+	checkRefusal(t, "birth", b)
 	r.Output += "x"
-	refused(t, "reply", r)
+	checkRefusal(t, "reply", r)
 	a.Request.Stdin += "x"
-	refused(t, "request", a)
+	checkRefusal(t, "request", a)
 	a = ask()
 	a.Request.Files = map[string]string{"notes.md": strings.Repeat("x", wire.MostOfRequest)}
-	refused(t, "files", a)
+	checkRefusal(t, "files", a)
 	a = ask()
 	a.Request.Key = "no key"
-	refused(t, "key", a)
-	refused(t, "keys", wire.Take{Birth: birth(), Keys: make([]wire.Kept, wire.KeptKeys+1)})
-	refused(t, "lost", wire.Taken{Lost: make([]string, wire.KeptKeys+1)})
-	refused(t, "seen", wire.Seen{Output: strings.Repeat("x", wire.MostOfLook+1)})
-	refused(t, "here", wire.Here{Left: make([]wire.Gone, 2001)})
+	checkRefusal(t, "key", a)
+	checkRefusal(t, "keys", wire.Take{Birth: birth(), Keys: make([]wire.DoneRequest, wire.KeptKeys+1)})
+	checkRefusal(t, "lost", wire.TakeAnswer{Lost: make([]string, wire.KeptKeys+1)})
+	checkRefusal(t, "seen", wire.LookAnswer{Output: strings.Repeat("x", wire.MostOfLook+1)})
+	checkRefusal(t, "here", wire.Here{Left: make([]wire.Gone, 2001)})
 	p := report()
 	p.Row.Summary = strings.Repeat("x", wire.MostOfText+1)
-	refused(t, "report", p)
-	if _, err := json.Marshal(wire.Of(wire.Seen{Output: "\xff"})); err == nil {
+	checkRefusal(t, "report", p)
+	if _, err := json.Marshal(wire.Of(wire.LookAnswer{Output: "\xff"})); err == nil {
 		t.Error("a text that is no UTF-8 is sent, and would be another text when it is read")
 	}
 }

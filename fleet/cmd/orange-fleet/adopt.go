@@ -56,7 +56,7 @@ func adoptTasks(ctx context.Context, c *client.Client, host string, words []stri
 		return nil
 	}
 	if !all {
-		if found, err = chosen(host, found, words); err != nil {
+		if found, err = tasksMeant(host, found, words); err != nil {
 			return err
 		}
 	}
@@ -72,8 +72,8 @@ func adoptTasks(ctx context.Context, c *client.Client, host string, words []stri
 	return failed
 }
 
-// chosen are the tasks that words mean: an id, the beginning of one, or a branch.
-func chosen(host string, found []remote.Found, words []string) (some []remote.Found, err error) {
+// tasksMeant are the tasks that words mean: an id, the beginning of one, or a branch.
+func tasksMeant(host string, found []remote.Found, words []string) (some []remote.Found, err error) {
 	for _, word := range words {
 		var of []remote.Found
 		for _, t := range found {

@@ -39,12 +39,12 @@ func askFleet(ctx context.Context, args []string, errs io.Writer) int {
 	if err == nil && len(args) == 0 && proc.IsTerminal(os.Stdin) && proc.IsTerminal(os.Stdout) {
 		err = showFleet(ctx, dir)
 		if err == nil {
-			return done
+			return exitDone
 		}
 	}
 	if err != nil {
 		fmt.Fprintln(errs, err)
-		return failed
+		return exitFailed
 	}
 	return client.Run(dir, args)
 }

@@ -108,7 +108,7 @@ func tellAll(ctx context.Context, home string, s setup.Setup, out io.Writer) err
 	}
 	bad := false
 	for _, t := range held {
-		said, good := told(ctx, c, s, trust, t)
+		said, good := tellOne(ctx, c, s, trust, t)
 		bad = bad || !good
 		fmt.Fprintf(out, "%s: %s\n", t.Task, said)
 	}
@@ -119,8 +119,8 @@ func tellAll(ctx context.Context, home string, s setup.Setup, out io.Writer) err
 	return nil
 }
 
-// told tells the server of one task, and says what came of it.
-func told(ctx context.Context, c client.Client, s setup.Setup, trust custody.Trust, t host.Told) (said string,
+// tellOne tells the server of one task, and says what came of it.
+func tellOne(ctx context.Context, c client.Client, s setup.Setup, trust custody.Trust, t host.HeldTask) (said string,
 	good bool) {
 	switch {
 	case t.Report.Row.Over:

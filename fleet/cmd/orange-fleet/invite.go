@@ -40,7 +40,7 @@ func invite() *cobra.Command {
 				return task.Notef(task.ErrUsage, "cannot invite %q: found --create=%q, expected yes or no", args[0],
 					create)
 			}
-			line, err := invited(cmd.Context(), i)
+			line, err := inviteLine(cmd.Context(), i)
 			if err != nil {
 				return err
 			}
@@ -68,8 +68,8 @@ func one(what string) cobra.PositionalArgs {
 	}
 }
 
-// invited makes an invitation, and has the registry know it.
-func invited(ctx context.Context, i registry.Invite) (line string, err error) {
+// inviteLine makes an invitation, and has the registry know it.
+func inviteLine(ctx context.Context, i registry.Invite) (line string, err error) {
 	home, s, err := here()
 	if err != nil {
 		return "", err

@@ -93,7 +93,7 @@ func (f joinFlags) join(cmd *cobra.Command, home, line string) error {
 	if err := j.Finish(ctx, admitted); err != nil {
 		return err
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "joined the fleet %q as the %s %s\n", j.Ticket.Fleet, kind(j.Ticket.Of),
+	fmt.Fprintf(cmd.OutOrStdout(), "joined the fleet %q as the %s %s\n", j.Ticket.Fleet, memberKind(j.Ticket.Of),
 		j.Ticket.Name)
 	for _, note := range append(admitted.Notes, members.Warnings(j.Setup)...) {
 		fmt.Fprintf(cmd.OutOrStdout(), "  note: %s\n", note)
@@ -132,7 +132,7 @@ func (f joinFlags) into(s *setup.Setup, t registry.Ticket) error {
 }
 
 // ofHost makes what a host needs, and looks at its projects.
-func (f joinFlags) ofHost(cmd *cobra.Command, j *members.Joining) ([]remote.HostProject, error) {
+func (f joinFlags) ofHost(cmd *cobra.Command, j *members.JoiningMachine) ([]remote.HostProject, error) {
 	if j.Setup.Snapshots == "" {
 		j.Setup.Snapshots = whereSnapshots(cmd)
 	}
@@ -170,7 +170,7 @@ func whereSnapshots(cmd *cobra.Command) string {
 }
 
 // ofPerson finds the key of a person, or has ssh-keygen make one, which asks for a passphrase.
-func (f joinFlags) ofPerson(ctx context.Context, j *members.Joining) error {
+func (f joinFlags) ofPerson(ctx context.Context, j *members.JoiningMachine) error {
 	path := f.signingKey
 	if path == "" {
 		path = j.Setup.SigningKey
@@ -194,7 +194,8 @@ func (f joinFlags) ofPerson(ctx context.Context, j *members.Joining) error {
 }
 
 // ask asks the fleet to admit this machine.
-func ask(ctx context.Context, j *members.Joining, projects []remote.HostProject) (a registry.Admitted, err error) {
+func ask(ctx context.Context, j *members.JoiningMachine, projects []remote.HostProject) (a registry.Admission,
+	err error) {
 	order, err := j.Order(projects)
 	if err != nil {
 		return a, err

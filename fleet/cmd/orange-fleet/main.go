@@ -27,9 +27,9 @@ func main() {
 
 // Exit statuses, as those of orange.
 const (
-	done   = 0
-	failed = 1
-	usage  = 2
+	exitDone   = 0
+	exitFailed = 1
+	exitUsage  = 2
 )
 
 func run(ctx context.Context, args []string, out, errs io.Writer) int {
@@ -48,15 +48,15 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 	err := root.ExecuteContext(ctx)
 	switch {
 	case err == nil || errors.Is(err, context.Canceled):
-		return done
+		return exitDone
 	case errors.Is(err, errBad):
-		return failed
+		return exitFailed
 	case errors.Is(err, task.ErrUsage):
 		fmt.Fprintln(errs, err)
-		return usage
+		return exitUsage
 	}
 	fmt.Fprintln(errs, err)
-	return failed
+	return exitFailed
 }
 
 func version() *cobra.Command {

@@ -29,17 +29,17 @@ func listMembers() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			state, err := known(cmd.Context(), home, s)
+			state, err := memberState(cmd.Context(), home, s)
 			if err != nil {
 				return err
 			}
-			return list(cmd.OutOrStdout(), state, time.Now())
+			return printMembers(cmd.OutOrStdout(), state, time.Now())
 		}}
 }
 
-// known are the members: where the authority is, as it knows them itself; elsewhere as the registry says, with the
-// lists checked.
-func known(ctx context.Context, home string, s setup.Setup) (state registry.State, err error) {
+// memberState are the members: where the authority is, as it knows them itself; elsewhere as the registry says, with
+// the lists checked.
+func memberState(ctx context.Context, home string, s setup.Setup) (state registry.State, err error) {
 	a, err := members.Open(home)
 	if err == nil {
 		return a.State()
@@ -58,7 +58,7 @@ func known(ctx context.Context, home string, s setup.Setup) (state registry.Stat
 	return state, err
 }
 
-func list(out io.Writer, state registry.State, now time.Time) error {
+func printMembers(out io.Writer, state registry.State, now time.Time) error {
 	lists, err := state.Trust.Lists(state.Fleet)
 	if err != nil {
 		return err
@@ -73,7 +73,7 @@ func list(out io.Writer, state registry.State, now time.Time) error {
 	}
 	for _, i := range state.Invitations {
 		if ends := time.Unix(i.Expires, 0); i.Used == "" && now.Before(ends) {
-			fmt.Fprintf(w, "%s\tinvited as %s\t%s\tuntil %s\n", i.Name, kind(i.Of), yes(i.Create),
+			fmt.Fprintf(w, "%s\tinvited as %s\t%s\tuntil %s\n", i.Name, memberKind(i.Of), yes(i.Create),
 				ends.Format(time.TimeOnly))
 		}
 	}
@@ -96,7 +96,7 @@ func yes(is bool) string {
 	return "no"
 }
 
-func kind(of string) string {
+func memberKind(of string) string {
 	if of == signed.OfHosts {
 		return "host"
 	}

@@ -11,8 +11,8 @@ import (
 	"orange/fleet/testkit"
 )
 
-// ran runs the program for a home. The home is in the environment: tests that use it run one after the other.
-func ran(t *testing.T, home string, args ...string) (code int, out, errs string) {
+// runAt runs the program for a home. The home is in the environment: tests that use it run one after the other.
+func runAt(t *testing.T, home string, args ...string) (code int, out, errs string) {
 	t.Helper()
 	t.Setenv("ORANGE_HOME", home)
 	var said, wrong bytes.Buffer
@@ -52,7 +52,8 @@ func TestCalls_thatAreWrongSayWhatIsExpected(t *testing.T) {
 		"doctor --tell":                         `has no "name"`,
 		"serve --init --server x --namespace y": "change them there",
 	} {
-		if code, out, errs := ran(t, home, strings.Fields(call)...); code != usage || !strings.Contains(errs, want) {
+		if code, out, errs := runAt(t, home, strings.Fields(call)...); code != exitUsage || !strings.Contains(errs,
+			want) {
 			t.Errorf("%s: %d, %q, %q, expected %q", call, code, out, errs, want)
 		}
 	}
@@ -60,24 +61,25 @@ func TestCalls_thatAreWrongSayWhatIsExpected(t *testing.T) {
 
 func TestMembers_atTheAuthorityNeedNoServer(t *testing.T) {
 	home := office(t)
-	if code, out, errs := ran(t, home, "members"); code != done || !strings.HasPrefix(out, "NAME") {
+	if code, out, errs := runAt(t, home, "members"); code != exitDone || !strings.HasPrefix(out, "NAME") {
 		t.Errorf("%d, %q, %q", code, out, errs)
 	}
-	if code, _, errs := ran(t, home, "remove", "eve"); code != failed || !strings.Contains(errs, "has no person") {
+	if code, _, errs := runAt(t, home, "remove", "eve"); code != exitFailed || !strings.Contains(errs, "has no "+
+		"person") {
 		t.Errorf("%d, %q", code, errs)
 	}
-	if code, out, errs := ran(t, home, "invite", "ada", "--person"); code != failed || out != "" ||
+	if code, out, errs := runAt(t, home, "invite", "ada", "--person"); code != exitFailed || out != "" ||
 		!strings.Contains(errs, "127.0.0.1:1") {
 		t.Errorf("an invitation that the fleet does not know: %d, %q, %q", code, out, errs)
 	}
 }
 
 func TestDoctor_failsWhereSomethingDoesNotWork(t *testing.T) {
-	code, out, errs := ran(t, office(t), "doctor", "--json")
+	code, out, errs := runAt(t, office(t), "doctor", "--json")
 	var said struct {
 		Findings []struct{ Grade, About, Text string }
 	}
-	if err := json.Unmarshal([]byte(out), &said); code != failed || err != nil || errs != "" {
+	if err := json.Unmarshal([]byte(out), &said); code != exitFailed || err != nil || errs != "" {
 		t.Fatalf("%d, %q, %q, %v", code, out, errs, err)
 	}
 	bad := map[string]bool{}
@@ -91,7 +93,7 @@ func TestDoctor_failsWhereSomethingDoesNotWork(t *testing.T) {
 
 func TestServe_printsItsUnit(t *testing.T) {
 	home := office(t)
-	if code, out, errs := ran(t, home, "serve", "--unit=systemd"); code != done || errs != "" ||
+	if code, out, errs := runAt(t, home, "serve", "--unit=systemd"); code != exitDone || errs != "" ||
 		!strings.Contains(out, " serve\n") || !strings.Contains(out, home) {
 		t.Errorf("%d, %q, %q", code, out, errs)
 	}

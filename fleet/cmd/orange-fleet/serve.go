@@ -212,7 +212,7 @@ func (f serveFlags) work(ctx context.Context, home string, s setup.Setup, out io
 			s.Server, err)
 	}
 	defer w.Stop()
-	stop, err := admitting(ctx, home, s, c)
+	stop, err := admitInvited(ctx, home, s, c)
 	if err != nil {
 		return err
 	}
@@ -254,8 +254,8 @@ func (f serveFlags) show(ctx context.Context, home string, s setup.Setup, reques
 	return failed, nil
 }
 
-// admitting brings the lists of the authority to the server and admits those who were invited, where its key is.
-func admitting(ctx context.Context, home string, s setup.Setup, c client.Client) (stop func(), err error) {
+// admitInvited brings the lists of the authority to the server and admits those who were invited, where its key is.
+func admitInvited(ctx context.Context, home string, s setup.Setup, c client.Client) (stop func(), err error) {
 	a, err := members.Open(home)
 	if errors.Is(err, task.ErrNotFound) {
 		return func() {}, nil
@@ -279,7 +279,7 @@ func admitting(ctx context.Context, home string, s setup.Setup, c client.Client)
 	if _, err := setup.KeepTrust(ctx, home, s.Namespace, state.Trust); err != nil {
 		return nil, err
 	}
-	w := core.AuthorityWorker(c, func(ctx context.Context, o registry.Order) (registry.Admitted, error) {
+	w := core.AuthorityWorker(c, func(ctx context.Context, o registry.Order) (registry.Admission, error) {
 		return a.Admit(ctx, o, time.Now())
 	})
 	if err := w.Start(); err != nil {
