@@ -37,14 +37,14 @@ func TestAdopt_signsWhatTheHostSays(t *testing.T) {
 		n := says
 		if text := ask.Request.Files[wire.BirthFile]; text != "" {
 			var m wire.Message[wire.Birth]
-			must(t, json.Unmarshal([]byte(text), &m))
+			testkit.Must(t, json.Unmarshal([]byte(text), &m))
 			report, err := sign.Report(host, wire.Report{Fleet: testkit.Fleet, Host: "h1", Epoch: 1, Task: own,
 				Version: 1, Row: wire.Row{Project: "web", Summary: "one", Status: "working"}})
-			must(t, err)
+			testkit.Must(t, err)
 			n = wire.Newcomer{Birth: m.Body, Report: &report}
 		}
 		text, err := json.Marshal(wire.Of(n))
-		must(t, err)
+		testkit.Must(t, err)
 		r := testkit.Reply(t, "h1", ask.Request, 0)
 		r.Output = string(text)
 		return sign.Reply(host, r)

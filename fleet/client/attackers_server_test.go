@@ -52,15 +52,15 @@ func newAttacked(t *testing.T) *attackedFleet {
 	a := &attackedFleet{fleetOf: newFleet(t, l, address), line: l, small: l.at("small", l.here.Orange, parity.AtHost),
 		vault: filepath.Join(l.dir, "vault.git")}
 	a.asker = l.at("asker", l.here.Orange, parity.FromAfar("big")) // with the built programs
-	must(t, a.small.Make())
-	must(t, exec.Command("git", "init", "-q", "--bare", a.vault).Run())
+	testkit.Must(t, a.small.Make())
+	testkit.Must(t, exec.Command("git", "init", "-q", "--bare", a.vault).Run())
 	a.personJoins(a.asker)
 	a.stop = a.hostJoins(l.big, "big", a.vault)
 	a.hostJoins(a.small, "small", a.vault)
 	a.waits(a.asker, "small", "fleet", "hosts", "--json")
 	var err error
 	a.host, err = setup.HostKey(home(a.small))
-	must(t, err)
+	testkit.Must(t, err)
 	a.c = testkit.Dial(t, address)
 	w := worker.New(a.c, evil, worker.Options{})
 	w.RegisterWorkflowWithOptions(func(ctx workflow.Context, queue, name string, m json.RawMessage) (
@@ -70,7 +70,7 @@ func newAttacked(t *testing.T) *attackedFleet {
 		err = workflow.ExecuteActivity(ctx, name, m).Get(ctx, &out)
 		return out, err
 	}, workflow.RegisterOptions{Name: evil})
-	must(t, w.Start())
+	testkit.Must(t, w.Start())
 	t.Cleanup(w.Stop)
 	a.says(a.asker, "fleet", "create", "--on", "big", "--project", "coffee", "--harness", "idle", "--workflow", "own",
 		"--id", parity.ID, "--no-spawn", "feat/a", "A thing")
@@ -83,10 +83,10 @@ func home(s parity.Side) string { return filepath.Join(s.Dir, "orange") }
 func (a *attackedFleet) calls(queue, name string, message, answer any) error {
 	a.t.Helper()
 	text, err := json.Marshal(message)
-	must(a.t, err)
+	testkit.Must(a.t, err)
 	run, err := a.c.ExecuteWorkflow(a.t.Context(), sdk.StartWorkflowOptions{TaskQueue: evil}, evil, queue, name,
 		json.RawMessage(text))
-	must(a.t, err)
+	testkit.Must(a.t, err)
 	var said json.RawMessage
 	if err := run.Get(a.t.Context(), &said); err != nil {
 		return err
@@ -120,7 +120,7 @@ func (a *attackedFleet) custody() wire.Custody {
 	if err == nil {
 		err = value.Get(&m)
 	}
-	must(a.t, err)
+	testkit.Must(a.t, err)
 	return m.Body
 }
 
@@ -146,8 +146,8 @@ func (a *attackedFleet) events(at parity.Side) []history.Event {
 	a.t.Helper()
 	var said struct{ Events []history.Event }
 	out, err := at.Program("task", "history", "--json", parity.ID).Output()
-	must(a.t, err)
-	must(a.t, json.Unmarshal(out, &said))
+	testkit.Must(a.t, err)
+	testkit.Must(a.t, json.Unmarshal(out, &said))
 	return said.Events
 }
 
@@ -161,7 +161,7 @@ func summary(key, text string) wire.Request {
 func signedBy(t *testing.T, key ssh.Signer, r wire.Request) wire.Ask {
 	t.Helper()
 	ask, err := sign.Ask(key, r)
-	must(t, err)
+	testkit.Must(t, err)
 	return ask
 }
 
@@ -193,7 +193,7 @@ func (a *attackedFleet) requests() (good wire.Ask) {
 	t := a.t
 	t.Helper()
 	own, err := setup.HostKey(home(a.big))
-	must(t, err)
+	testkit.Must(t, err)
 	good = testkit.Ask(t, summary("good", "Good words"))
 	changed := good
 	changed.Request.Args = []string{"--summary=Mine", "--", parity.ID}
@@ -204,7 +204,7 @@ func (a *attackedFleet) requests() (good wire.Ask) {
 	elsewhere.Host, stale.Epoch = "small", 7
 	long := summary("long", "Mine")
 	long.Expires = time.Now().Add(24 * time.Hour).Unix()
-	must(t, a.calls(wire.HostQueue("big"), wire.AnswerActivity, wire.Of(good), &wire.Message[wire.Reply]{}))
+	testkit.Must(t, a.calls(wire.HostQueue("big"), wire.AnswerActivity, wire.Of(good), &wire.Message[wire.Reply]{}))
 	before := a.events(a.big)
 	for what, one := range map[string]struct {
 		ask  wire.Ask
@@ -230,13 +230,13 @@ func (a *attackedFleet) requests() (good wire.Ask) {
 		a.refused(what+", at the custody", a.asks(wire.TaskID(parity.ID), wire.AskUpdate, wire.Of(one.ask)), codes...)
 	}
 	// the same once more is answered, and not done
-	must(t, a.calls(wire.HostQueue("big"), wire.AnswerActivity, wire.Of(good), &wire.Message[wire.Reply]{}))
+	testkit.Must(t, a.calls(wire.HostQueue("big"), wire.AnswerActivity, wire.Of(good), &wire.Message[wire.Reply]{}))
 	if after := a.events(a.big); len(after) != len(before) {
 		t.Errorf("there are %d events, and %d before the attacks", len(after), len(before))
 	}
 	const another = "OrangeStory0000000002"
 	var taken wire.Message[wire.TakeAnswer]
-	must(t, a.calls(wire.HostQueue("big"), wire.TakeActivity, wire.Of(wire.Take{Task: another, Epoch: 1,
+	testkit.Must(t, a.calls(wire.HostQueue("big"), wire.TakeActivity, wire.Of(wire.Take{Task: another, Epoch: 1,
 		Birth: newBirth(t, a.host, another)}), &taken))
 	if taken.Body.Refused == "" {
 		t.Errorf("a task is created that no person asked for: %+v", taken.Body)
@@ -258,15 +258,15 @@ func (a *attackedFleet) reports() {
 			return r
 		}
 		r, err := sign.Report(key, r)
-		must(t, err)
+		testkit.Must(t, err)
 		return r
 	}
 	own, err := setup.HostKey(home(a.big))
-	must(t, err)
+	testkit.Must(t, err)
 	for what, r := range map[string]wire.Report{"unsigned": forge(nil, "big", 1),
 		"for another host": forge(a.host, "big", 1), "as another host": forge(a.host, "small", 1),
 		"of a stranger": forge(testkit.Key(t, "mallory"), "big", 1), "of an epoch that is not": forge(own, "big", 2)} {
-		must(t, a.c.SignalWorkflow(t.Context(), wire.TaskID(parity.ID), "", wire.ReportSignal, wire.Of(r)))
+		testkit.Must(t, a.c.SignalWorkflow(t.Context(), wire.TaskID(parity.ID), "", wire.ReportSignal, wire.Of(r)))
 		if now := a.custody(); now.Row.Summary != "Good words" || now.Row.Over ||
 			now.Phase != string(custody.PhaseHeld) {
 			t.Errorf("a report %s: the list shows %+v", what, now)
@@ -279,16 +279,16 @@ func (a *attackedFleet) lists() {
 	t := a.t
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(home(a.small), "fleet", "trust.json"))
-	must(t, err)
+	testkit.Must(t, err)
 	var trust, forged custody.Trust
-	must(t, json.Unmarshal(text, &trust))
+	testkit.Must(t, json.Unmarshal(text, &trust))
 	key := sign.KeyOf(testkit.Key(t, "mallory").PublicKey())
 	mallory := signed.Person{Name: "mallory", Key: key, Create: true}.Line()
 	forged = trust
 	forged.People.Text += mallory + "\n"
 	own := trust
 	own.People, err = sign.List(a.host, strings.Replace(forged.People.Text, "version ", "version 9", 1))
-	must(t, err)
+	testkit.Must(t, err)
 	for what, one := range map[string]custody.Trust{"a line more": forged, "signed by a host": own} {
 		for _, id := range []string{wire.RegistryID, wire.TaskID(parity.ID)} {
 			if err := a.asks(id, wire.TrustUpdate, one); err == nil {
@@ -301,15 +301,15 @@ func (a *attackedFleet) lists() {
 		wire.CodeStranger)
 	// an edited copy at a host does not make one a person there either: the host refuses all until it has a good one
 	edited, err := json.Marshal(forged)
-	must(t, err)
-	must(t, os.WriteFile(filepath.Join(home(a.small), "fleet", "trust.json"), edited, 0o600))
+	testkit.Must(t, err)
+	testkit.Must(t, os.WriteFile(filepath.Join(home(a.small), "fleet", "trust.json"), edited, 0o600))
 	r := summary("edited", "Mine")
 	r.Host, r.Person = "small", "mallory"
 	if err := a.calls(wire.HostQueue("small"), wire.AnswerActivity, wire.Of(signedBy(t, testkit.Key(t, "mallory"), r)),
 		&wire.Message[wire.Reply]{}); err == nil {
 		t.Error("a host takes an edited list of people")
 	}
-	must(t, os.WriteFile(filepath.Join(home(a.small), "fleet", "trust.json"), text, 0o600))
+	testkit.Must(t, os.WriteFile(filepath.Join(home(a.small), "fleet", "trust.json"), text, 0o600))
 }
 
 // answers: what another host says in the place of the one that was asked is no answer.
@@ -330,7 +330,7 @@ func (a *attackedFleet) answers() {
 			Key: r.Key, Digest: sign.Digest(r), Done: true, Output: "updated", Head: wire.Head{Event: 99, Hash: "ff"}})
 		return wire.Of(reply), err
 	}, activity.RegisterOptions{Name: wire.AnswerActivity})
-	must(t, w.Start())
+	testkit.Must(t, w.Start())
 	out, err := a.asker.Program("fleet", "update", parity.ID, "--summary", "Last words", "--key",
 		"forged").CombinedOutput()
 	w.Stop()
@@ -397,13 +397,13 @@ func (a *attackedFleet) afterTheRescue(good wire.Ask) {
 	t := a.t
 	t.Helper()
 	own, err := setup.HostKey(home(a.big))
-	must(t, err)
+	testkit.Must(t, err)
 	now := a.custody()
 	report, err := sign.Report(own, wire.Report{Fleet: testkit.Fleet, Host: "big", Epoch: 1, Task: parity.ID,
 		Version: 1 << 20, Row: wire.Row{Project: "coffee", Summary: "Mine", Status: "done", Over: true,
 			Head: now.Row.Head}})
-	must(t, err)
-	must(t, a.c.SignalWorkflow(t.Context(), wire.TaskID(parity.ID), "", wire.ReportSignal, wire.Of(report)))
+	testkit.Must(t, err)
+	testkit.Must(t, a.c.SignalWorkflow(t.Context(), wire.TaskID(parity.ID), "", wire.ReportSignal, wire.Of(report)))
 	if after := a.custody(); after.Row.Over || after.Row.Summary != "Last words" {
 		t.Errorf("a report of an epoch that is over: the list shows %+v", after)
 	}
@@ -414,13 +414,13 @@ func (a *attackedFleet) afterTheRescue(good wire.Ask) {
 	a.refused("a request of the epoch before at the new host", a.calls(wire.HostQueue("small"), wire.AnswerActivity,
 		wire.Of(testkit.Ask(t, stale)), &wire.Message[wire.Reply]{}), wire.CodeStaleEpoch)
 	var taken wire.Message[wire.TakeAnswer]
-	must(t, a.calls(wire.HostQueue("small"), wire.TakeActivity, wire.Of(wire.Take{Task: parity.ID, Epoch: 1,
+	testkit.Must(t, a.calls(wire.HostQueue("small"), wire.TakeActivity, wire.Of(wire.Take{Task: parity.ID, Epoch: 1,
 		Birth: newBirth(t, testkit.Key(t, "ada"), parity.ID)}), &taken))
 	if !strings.Contains(taken.Body.Refused, "this host knows the epoch") {
 		t.Errorf("a take of an epoch that is over: %+v", taken.Body)
 	}
 	file := filepath.Join(a.line.dir, "people")
-	must(t, os.WriteFile(file, []byte(testkit.List(t, signed.OfPeople, 1, "ada").Text), 0o600))
+	testkit.Must(t, os.WriteFile(file, []byte(testkit.List(t, signed.OfPeople, 1, "ada").Text), 0o600))
 	if out, err := a.small.Program("task", "verify", parity.ID, "--people", file).CombinedOutput(); err != nil {
 		t.Errorf("the history after the attacks: %v: %s", err, out)
 	}

@@ -159,9 +159,7 @@ func TestARequestIsSignedForTheHostAndTheEpochThatTheTaskHas(t *testing.T) {
 		t.Fatalf("%+v, %v, asked %d times", reply, err, len(f.asked))
 	}
 	lists, err := testkit.Trust(t).Lists(testkit.Fleet)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	here := sign.Here{Fleet: testkit.Fleet, Host: "h1", Task: id, Epoch: 3, Now: now}
 	if err := sign.CheckRequest(lists.People, f.asked[0], here, ""); err != nil {
 		t.Error(err)
@@ -224,9 +222,7 @@ func TestATaskThatIsOverIsAskedForAtItsHost(t *testing.T) {
 		t.Fatalf("found %+v, %v", found, err)
 	}
 	_, err := c.Ask(t.Context(), remote.Host{Name: "h1"}, call("delete", "--yes", "--", id), time.Minute)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if !slices.Equal(f.overs, []bool{true}) {
 		t.Errorf("over: %v", f.overs)
 	}
@@ -385,9 +381,7 @@ func TestATaskWithoutAPlaceSaysForWhatItWaits(t *testing.T) {
 		t.Fatalf("%+v, %v", found, err)
 	}
 	known, err := c.Known(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	text, hosts := known.Why(found[0])
 	if want := "no host with claude and a free place for web (h1 full, h2 has no claude)"; text != want {
 		t.Errorf("it says %q, want %q", text, want)

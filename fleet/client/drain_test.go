@@ -18,12 +18,10 @@ func TestDrain_isSignedForTheHost(t *testing.T) {
 	t.Parallel()
 	for off, want := range map[bool]string{false: wire.DrainOn, true: wire.DrainOff} {
 		c, f := newClient(t)
-		if err := c.Drain(t.Context(), "h1", off); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, c.Drain(t.Context(), "h1", off))
 		people := testkit.Trust(t)
 		lists, err := people.Lists(testkit.Fleet)
-		must(t, err)
+		testkit.Must(t, err)
 		at := sign.Here{Fleet: testkit.Fleet, Host: "h1", Now: now}
 		if r := f.asked[0].Request; r.Method != wire.MethodDrain || len(r.Args) != 1 || r.Args[0] != want ||
 			sign.CheckRequest(lists.People, f.asked[0], at, "") != nil {

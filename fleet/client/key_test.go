@@ -21,19 +21,19 @@ func keys(t *testing.T) (dir, socket string) {
 	for name, text := range map[string]string{"plain": string(testkit.KeyFile(t, "ada", "")),
 		"locked":  string(testkit.KeyFile(t, "ada", "secret")),
 		"ada.pub": testkit.Public(t, "ada") + "\n", "eve.pub": testkit.Public(t, "eve") + "\n", "none": "nothing\n"} {
-		must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+		testkit.Must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	short, err := os.MkdirTemp("/tmp", "ofa") //nolint:usetesting // the path of a socket must be short
-	must(t, err)
-	t.Cleanup(func() { must(t, os.RemoveAll(short)) })
+	testkit.Must(t, err)
+	t.Cleanup(func() { testkit.Must(t, os.RemoveAll(short)) })
 	socket = filepath.Join(short, "s")
 	listener, err := net.Listen("unix", socket)
-	must(t, err)
-	t.Cleanup(func() { must(t, listener.Close()) })
+	testkit.Must(t, err)
+	t.Cleanup(func() { testkit.Must(t, listener.Close()) })
 	held := agent.NewKeyring()
 	raw, err := ssh.ParseRawPrivateKey(testkit.KeyFile(t, "ada", ""))
-	must(t, err)
-	must(t, held.Add(agent.AddedKey{PrivateKey: raw}))
+	testkit.Must(t, err)
+	testkit.Must(t, held.Add(agent.AddedKey{PrivateKey: raw}))
 	go func() {
 		for {
 			c, err := listener.Accept()

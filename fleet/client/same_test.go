@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
@@ -18,7 +17,6 @@ import (
 	"orange/fleet/setup"
 	"orange/fleet/testkit"
 	"orange/fleet/wire"
-	"orange/internal/run/proc"
 	"orange/internal/testkit/parity"
 )
 
@@ -82,33 +80,33 @@ type line struct {
 func newLine(t *testing.T, program string) line {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
-	must(t, err)
+	testkit.Must(t, err)
 	sockets, err := os.MkdirTemp("/tmp", "ofc") //nolint:usetesting // the path of a socket must be short
-	must(t, err)
-	t.Cleanup(func() { must(t, os.RemoveAll(sockets)) }) // after all that is still at work there
+	testkit.Must(t, err)
+	t.Cleanup(func() { testkit.Must(t, os.RemoveAll(sockets)) }) // after all that is still at work there
 	self, err := os.Executable()
-	must(t, err)
+	testkit.Must(t, err)
 	env, err := parity.Environment(dir, filepath.Dir(program), sockets)
-	must(t, err)
+	testkit.Must(t, err)
 	at := func(name, program string, words func([]string) []string) parity.Side {
 		one := parity.At(dir, name, program, env, words)
-		t.Cleanup(func() { endServers(t, sockets, filepath.Join(one.Dir, "orange")) })
+		t.Cleanup(func() { testkit.EndTerminals(t, sockets, 20*time.Second, filepath.Join(one.Dir, "orange")) })
 		return one
 	}
 	l := line{here: at("one", program, parity.AtHost), big: at("big", program, parity.AtHost),
 		asker: at("asker", self, parity.FromAfar("big")), dir: dir, at: at}
-	must(t, l.here.Make())
-	must(t, l.big.Make())
-	must(t, l.asker.MakeNotes())
+	testkit.Must(t, l.here.Make())
+	testkit.Must(t, l.big.Make())
+	testkit.Must(t, l.asker.MakeNotes())
 	s := strung{Dir: filepath.Join(dir, "custodies"), Home: filepath.Join(l.big.Dir, "orange"), Orange: program,
 		Person: "ada", Key: filepath.Join(dir, "ada"), Host: testkit.KeyFile(t, "big", ""),
 		Trust: testkit.Trust(t, "big")}
-	must(t, os.Mkdir(s.Dir, 0o700))
-	must(t, os.WriteFile(s.Key, testkit.KeyFile(t, "ada", ""), 0o600))
+	testkit.Must(t, os.Mkdir(s.Dir, 0o700))
+	testkit.Must(t, os.WriteFile(s.Key, testkit.KeyFile(t, "ada", ""), 0o600))
 	l.wire, l.asker.Person = s, s.Person
 	text, err := json.Marshal(s)
-	must(t, err)
-	must(t, os.WriteFile(filepath.Join(dir, "wire.json"), text, 0o600))
+	testkit.Must(t, err)
+	testkit.Must(t, os.WriteFile(filepath.Join(dir, "wire.json"), text, 0o600))
 	l.asker.Env = append(l.asker.Env, wireVariable+"="+filepath.Join(dir, "wire.json"))
 	return l
 }
@@ -117,19 +115,12 @@ func newLine(t *testing.T, program string) line {
 func makeMember(t *testing.T, s strung) {
 	t.Helper()
 	dir := filepath.Join(s.Home, "fleet")
-	must(t, os.MkdirAll(dir, 0o700))
+	testkit.Must(t, os.MkdirAll(dir, 0o700))
 	trust, err := json.Marshal(s.Trust)
-	must(t, err)
+	testkit.Must(t, err)
 	for name, text := range map[string]string{"authority.pub": s.Trust.Authority + "\n", "trust.json": string(trust),
 		"fleet.yml": "server: \"wire:1\"\nnamespace: " + testkit.Fleet + "\nname: big\n"} {
-		must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
-	}
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
+		testkit.Must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 }
 
@@ -137,43 +128,8 @@ func must(t *testing.T, err error) {
 func orange(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	for folder, program := range map[string]string{filepath.Join("..", ".."): "./cmd/orange",
-		"..": "./cmd/orange-fleet"} {
-		build := exec.Command("go", "build", "-o", dir, program)
-		build.Dir = folder
-		if out, err := build.CombinedOutput(); err != nil {
-			t.Fatalf("build %s: %v: %s", program, err, out)
-		}
-	}
+	testkit.Build(t, dir, nil)
 	return filepath.Join(dir, "orange")
-}
-
-// endServers ends the terminals of a home, and waits for the processes that its commands left at work.
-func endServers(t *testing.T, sockets, home string) {
-	t.Helper()
-	late := time.After(20 * time.Second)
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for clean := 0; clean < 2; {
-		found, err := filepath.Glob(filepath.Join(sockets, "tmux-*", "*"))
-		if err != nil {
-			t.Error(err)
-		}
-		ended := false
-		for _, socket := range found {
-			ended = exec.Command("tmux", "-S", socket, "kill-server").Run() == nil || ended
-		}
-		left, err := proc.WithEnvironment("ORANGE_HOME=" + home)
-		if clean++; ended || err == nil && len(left) > 0 {
-			clean = 0
-		}
-		select {
-		case <-late:
-			t.Errorf("processes of %s are left: %v", home, left)
-			return
-		case <-tick.C:
-		}
-	}
 }
 
 // A command says the same, and ends the same, at the host itself and through the custody of its task.

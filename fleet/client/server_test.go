@@ -43,9 +43,9 @@ func (f fleetOf) keeps(at parity.Side, words ...string) (stop func()) {
 	cmd := at.Program(words...)
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said
-	must(f.t, cmd.Start())
+	testkit.Must(f.t, cmd.Start())
 	stop = sync.OnceFunc(func() {
-		must(f.t, cmd.Process.Signal(syscall.SIGTERM))
+		testkit.Must(f.t, cmd.Process.Signal(syscall.SIGTERM))
 		var ended *exec.ExitError
 		if err := cmd.Wait(); err != nil && !errors.As(err, &ended) {
 			f.t.Error(err)
@@ -88,7 +88,7 @@ func (f fleetOf) waits(at parity.Side, text string, words ...string) {
 func newFleet(t *testing.T, l line, address string) fleetOf {
 	t.Helper()
 	f := fleetOf{t: t, dir: l.dir, admin: fleetProgram(l.at("admin", l.here.Orange, parity.AtHost))}
-	must(t, f.admin.MakeNotes())
+	testkit.Must(t, f.admin.MakeNotes())
 	f.keeps(f.admin, "serve", "--init", "--server", address, "--namespace", testkit.Fleet)
 	f.waits(f.admin, "orange-fleet-join-", "invite", "first", "--person") // the registry is there
 	return f
@@ -97,8 +97,8 @@ func newFleet(t *testing.T, l line, address string) fleetOf {
 // personJoins has ada join.
 func (f fleetOf) personJoins(asker parity.Side) {
 	f.t.Helper()
-	must(f.t, os.WriteFile(filepath.Join(asker.Dir, "id"), testkit.KeyFile(f.t, "ada", ""), 0o600))
-	must(f.t, os.WriteFile(filepath.Join(asker.Dir, "id.pub"), []byte(testkit.Public(f.t, "ada")+"\n"), 0o600))
+	testkit.Must(f.t, os.WriteFile(filepath.Join(asker.Dir, "id"), testkit.KeyFile(f.t, "ada", ""), 0o600))
+	testkit.Must(f.t, os.WriteFile(filepath.Join(asker.Dir, "id.pub"), []byte(testkit.Public(f.t, "ada")+"\n"), 0o600))
 	f.says(fleetProgram(asker), "join", f.says(f.admin, "invite", "ada", "--person"), "--signing-key",
 		filepath.Join(asker.Dir, "id"))
 }
@@ -119,7 +119,7 @@ func TestFleetCommands_answerThroughARealServerAsTheHostItselfDoes(t *testing.T)
 	f := newFleet(t, l, address)
 	asker, vault := l.at("asker", l.here.Orange, parity.FromAfar("big")), filepath.Join(l.dir, "vault.git")
 	asker.Person = "ada"
-	must(t, exec.Command("git", "init", "-q", "--bare", vault).Run())
+	testkit.Must(t, exec.Command("git", "init", "-q", "--bare", vault).Run())
 	f.personJoins(asker)
 	f.hostJoins(l.big, "big", vault)
 	f.waits(asker, `"reached": true`, "fleet", "hosts", "--json")

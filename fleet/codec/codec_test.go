@@ -15,6 +15,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"orange/fleet/codec"
+	"orange/fleet/testkit"
 	"orange/internal/rules/task"
 )
 
@@ -28,27 +29,21 @@ func makes() string {
 func read(t *testing.T, keys ...string) *codec.Codec {
 	t.Helper()
 	c, err := codec.Parse("# the keys of the fleet\n\n" + strings.Join(keys, "\n") + "\n")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return c
 }
 
 func payloadsOf(t *testing.T, text string) []*common.Payload {
 	t.Helper()
 	p, err := converter.GetDefaultDataConverter().ToPayload(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return []*common.Payload{p}
 }
 
 func encrypt(t *testing.T, c *codec.Codec, text string) []*common.Payload {
 	t.Helper()
 	out, err := c.Encode(payloadsOf(t, text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return out
 }
 
@@ -108,17 +103,13 @@ func TestReadRefusesAKeyFileThatOthersCanReadOrThatHasNoKey(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "keys")
 	for text, want := range map[string]string{"": "no key", "# none\n": "no key", "abc\n": "line 1",
 		makes() + "\n" + makes()[4:]: "line 2", makes(): ""} {
-		if err := os.WriteFile(path, []byte(text), task.PrivateFile); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, os.WriteFile(path, []byte(text), task.PrivateFile))
 		switch _, err := codec.Read(path); {
 		case want == "" && err != nil, want != "" && (err == nil || !strings.Contains(err.Error(), want)):
 			t.Errorf("%q: %v, expected %q", text, err, want)
 		}
 	}
-	if err := os.Chmod(path, 0o640); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.Chmod(path, 0o640))
 	if _, err := codec.Read(path); !errors.Is(err, task.ErrUsage) || !strings.Contains(err.Error(), "chmod 600") {
 		t.Error(err)
 	}

@@ -32,9 +32,7 @@ type office struct {
 func newOffice(t *testing.T, c client.Client) *office {
 	t.Helper()
 	a, err := members.Make(t.Context(), t.TempDir(), testkit.Fleet)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	s := setup.Usual()
 	s.Namespace = testkit.Fleet
 	o := &office{t: t, c: c, a: a, s: s}
@@ -48,47 +46,29 @@ func newOffice(t *testing.T, c client.Client) *office {
 func (o *office) publish() {
 	o.t.Helper()
 	state, err := o.a.State()
-	if err == nil {
-		err = core.Publish(o.t.Context(), o.c, state)
-	}
-	if err != nil {
-		o.t.Fatal(err)
-	}
+	testkit.Must(o.t, err)
+	testkit.Must(o.t, core.Publish(o.t.Context(), o.c, state))
 }
 
 // joins has a host join, and answers with its home.
 func (o *office) joins(name string) (home string, order registry.Order) {
 	o.t.Helper()
 	ticket, invite, err := o.a.Invite(o.t.Context(), o.s, registry.Invite{Of: signed.OfHosts, Name: name}, time.Now())
-	if err == nil {
-		err = core.Invite(o.t.Context(), o.c, invite)
-	}
-	if err != nil {
-		o.t.Fatal(err)
-	}
+	testkit.Must(o.t, err)
+	testkit.Must(o.t, core.Invite(o.t.Context(), o.c, invite))
 	line, err := ticket.Line()
-	if err != nil {
-		o.t.Fatal(err)
-	}
+	testkit.Must(o.t, err)
 	home = o.t.TempDir()
 	j, err := members.Begin(home, line)
-	if err != nil {
-		o.t.Fatal(err)
-	}
+	testkit.Must(o.t, err)
 	j.Setup.Snapshots, j.Setup.Server = "origin", "a server"
-	if err := j.HostKey(); err != nil {
-		o.t.Fatal(err)
-	}
+	testkit.Must(o.t, j.HostKey())
 	if order, err = j.Order(nil); err != nil {
 		o.t.Fatal(err)
 	}
 	admitted, err := core.Join(o.t.Context(), o.c, order)
-	if err == nil {
-		err = j.Finish(o.t.Context(), admitted)
-	}
-	if err != nil {
-		o.t.Fatal(err)
-	}
+	testkit.Must(o.t, err)
+	testkit.Must(o.t, j.Finish(o.t.Context(), admitted))
 	return home, order
 }
 
@@ -127,9 +107,7 @@ func TestServer_aHostJoinsWithTheLineOfAnInvitationOnce(t *testing.T) {
 	keep(t, c, wire.RegistryID, "join")
 
 	// someone who can write to the server puts a registry of their own there
-	if err := c.TerminateWorkflow(t.Context(), wire.RegistryID, "", "an attacker"); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, c.TerminateWorkflow(t.Context(), wire.RegistryID, "", "an attacker"))
 	newOffice(t, c)
 	if _, err := core.Trust(t.Context(), c, home, o.s); !errors.Is(err, sign.ErrNotTheList) {
 		t.Errorf("the lists of another authority: %v", err)
@@ -147,12 +125,8 @@ func TestServer_newListsReachEveryOpenCustody(t *testing.T) {
 	summary(t, c, "abc", func(c wire.Custody) bool { return c.Phase == string(custody.PhaseHeld) })
 	state, err := registry.New(testkit.Fleet, custody.Trust{Authority: testkit.Public(t, testkit.Authority),
 		People: testkit.List(t, signed.OfPeople, 2, "bob"), Hosts: testkit.List(t, signed.OfHosts, 1, "h1", "h2")})
-	if err == nil {
-		err = core.Publish(t.Context(), c, state)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
+	testkit.Must(t, core.Publish(t.Context(), c, state))
 	for end := time.Now().Add(time.Minute); ; <-time.After(20 * time.Millisecond) {
 		_, err := asks[wire.Custody](t, c, "abc", wire.RescueUpdate,
 			wire.Of(testkit.Rescue(t, "ada", "abc", 1, "h2", "", time.Now())))
@@ -175,9 +149,7 @@ func TestServer_custodiesBeginAgainAtAServerThatHasLostThem(t *testing.T) {
 		t.Helper()
 		has, err := core.Tell(t.Context(), c, testkit.Fleet, birth, trust,
 			testkit.Report(t, host, "abc", epoch, version, 20, "working"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		return has
 	}
 	for range 2 {

@@ -38,9 +38,7 @@ type host struct {
 
 func runs(t *testing.T, w worker.Worker) {
 	t.Helper()
-	if err := w.Start(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, w.Start())
 	t.Cleanup(w.Stop)
 }
 
@@ -109,9 +107,7 @@ func begin(t *testing.T, c client.Client, id, on string) {
 	t.Helper()
 	for range 2 { // a second time is the same task
 		birth := testkit.Birth(t, "ada", id, on, time.Now())
-		if err := core.Begin(t.Context(), c, testkit.Fleet, id, birth, testkit.Trust(t)); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, core.Begin(t.Context(), c, testkit.Fleet, id, birth, testkit.Trust(t)))
 	}
 }
 
@@ -150,22 +146,14 @@ func keep(t *testing.T, c client.Client, id, name string) {
 	events := c.GetWorkflowHistory(t.Context(), id, "", false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	for events.HasNext() {
 		event, err := events.Next()
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		all.Events = append(all.Events, event)
 	}
 	text, err := temporalproto.CustomJSONMarshalOptions{Indent: "  "}.Marshal(all)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	dir := filepath.Join("..", "flow", "testdata", "histories")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, name+".json"), append(text, '\n'), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.MkdirAll(dir, 0o700))
+	testkit.Must(t, os.WriteFile(filepath.Join(dir, name+".json"), append(text, '\n'), 0o600))
 }
 
 func TestServer_aTaskIsRescuedFromOneHostToAnother(t *testing.T) {

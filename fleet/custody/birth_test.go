@@ -17,18 +17,14 @@ func birthReply(t *testing.T, s custody.State, host string, exit int) *wire.Repl
 	r := s.Birth.Ask.Request
 	reply, err := sign.Reply(testkit.Key(t, host), wire.Reply{Fleet: testkit.Fleet, Host: host, Epoch: s.Epoch,
 		Task: r.Task, Key: r.Key, Digest: sign.Digest(r), Done: exit == 0, Exit: exit, Output: "said"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return &reply
 }
 
 func placeAt(t *testing.T, on string) custody.State {
 	t.Helper()
 	s, err := custody.New(testkit.Fleet, id, testkit.Birth(t, "ada", id, on, now), testkit.Trust(t), now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return s.Accepted(wire.OfferAnswer{Host: "h1"}, now)
 }
 

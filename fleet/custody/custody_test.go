@@ -22,9 +22,7 @@ var now = time.Unix(1_700_000_000, 0).UTC()
 func newCustody(t *testing.T) custody.State {
 	t.Helper()
 	s, err := custody.New(testkit.Fleet, id, testkit.Birth(t, "ada", id, "any", now), testkit.Trust(t), now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return s
 }
 
@@ -52,9 +50,7 @@ func rescue(t *testing.T, s custody.State, to string) custody.State {
 		t.Fatalf("due %t, %v", due, err)
 	}
 	s, err = s.Rescued(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return s
 }
 
@@ -67,9 +63,7 @@ func withAnswer(t *testing.T, s custody.State, key string, event int) custody.St
 	t.Helper()
 	r := request(s, key)
 	s, err := s.Answered(r, testkit.Reply(t, s.Host, r, event), now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return s
 }
 
@@ -142,9 +136,7 @@ func TestAccepted_givesNothingToAHostThatIsNotInTheList(t *testing.T) {
 	ended := signed.Person{Name: "h1", Key: sign.KeyOf(testkit.Key(t, "h1").PublicKey()), Create: true, Until: now}
 	list, err := sign.List(testkit.Key(t, testkit.Authority), signed.TitleOf(testkit.Fleet, signed.OfHosts, 2)+"\n"+
 		ended.Line()+"\n")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	retired.Trust.Hosts = list
 	if s := retired.Accepted(wire.OfferAnswer{Host: "h1"}, now); s.Phase != custody.PhaseWaiting {
 		t.Errorf("a host whose key has ended: %+v", s)

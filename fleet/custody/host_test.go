@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"orange/fleet/custody"
+	"orange/fleet/testkit"
 	"orange/fleet/wire"
 )
 
@@ -80,9 +81,7 @@ func TestAHostIsRevokedSoThatItLearnsWhatIsGone(t *testing.T) {
 func newHolder(t *testing.T) custody.Holder {
 	t.Helper()
 	h, err := custody.Holder{}.Leased(wire.Lease{Number: 1}).Beat(1, time.Hour).Took(id, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return h
 }
 

@@ -16,9 +16,7 @@ func resume(t *testing.T, host string, epoch int) custody.State {
 	t.Helper()
 	s, err := custody.Resume(testkit.Fleet, testkit.Birth(t, "ada", id, "any", now), testkit.Trust(t),
 		testkit.Report(t, host, id, epoch, 7, 20, "working"), now.Add(24*time.Hour))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return s
 }
 

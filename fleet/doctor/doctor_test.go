@@ -22,28 +22,20 @@ func machine(t *testing.T) *doctor.Doctor {
 	t.Helper()
 	home := t.TempDir()
 	a, err := members.Make(t.Context(), home, testkit.Fleet)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	state, err := a.State()
 	if err == nil {
 		_, err = setup.KeepTrust(t.Context(), home, testkit.Fleet, state.Trust)
 	}
-	if err == nil {
-		err = members.MakeKey(setup.HostKeyPath(home), "h1")
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
+	testkit.Must(t, members.MakeKey(setup.HostKeyPath(home), "h1"))
 	s := setup.Usual()
 	s.Server, s.Namespace, s.Name, s.Person = "127.0.0.1:1", testkit.Fleet, "h1", "ada"
 	s.SigningKey = setup.HostKeyPath(home)
 	program := filepath.Join(home, "orange")
 	const script = "#!/bin/sh\ncase $1 in harness) echo '{\"harnesses\":[{\"name\":\"claude\",\"path\":\"/c\"}]}';;\n" +
 		"*) echo '{\"projects\":[]}';; esac\n"
-	if err := os.WriteFile(program, []byte(script), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.WriteFile(program, []byte(script), 0o700))
 	return &doctor.Doctor{Home: home, Setup: s, Orange: host.Orange{Path: program, Home: home}, Now: time.Now}
 }
 
@@ -109,9 +101,7 @@ func TestLook_atAPlaceOfSnapshotsThatDoesNotAnswer(t *testing.T) {
 	}
 	script := "#!/bin/sh\ncase $1 in harness) echo '{\"harnesses\":[]}';;\n*) echo '{\"projects\":[{\"name\":\"web\"," +
 		"\"path\":\"" + d.Home + "\",\"default_branch\":\"main\"}]}';; esac\n"
-	if err := os.WriteFile(d.Orange.Path, []byte(script), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.WriteFile(d.Orange.Path, []byte(script), 0o700))
 	got := look(t, d)
 	if !strings.Contains(got, "bad snapshots: project \"web\"") || !strings.Contains(got, "bad harnesses: no agent") {
 		t.Error(got)
@@ -127,9 +117,7 @@ func TestLook_doesNotTrustAnEditedCopyOfTheLists(t *testing.T) {
 		edited := strings.Replace(string(text), signed.OfPeople+", version 1", signed.OfPeople+", version 9", 1)
 		err = os.WriteFile(path, []byte(edited), task.PrivateFile)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if got := look(t, d); !strings.Contains(got, "bad lists: ") || !strings.Contains(got, "was changed after") {
 		t.Error(got)
 	}
@@ -139,9 +127,7 @@ func TestLook_namesACertificateThatEnds(t *testing.T) {
 	t.Parallel()
 	d := machine(t)
 	a, err := members.Open(d.Home)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if d.Setup.TLS, err = a.MakeCertificates(testkit.Fleet, []string{"localhost"}, time.Now()); err != nil {
 		t.Fatal(err)
 	}

@@ -29,9 +29,7 @@ func next(t *testing.T, err error, into any) {
 	if !errors.As(err, &again) {
 		t.Fatalf("the run ends with %v", err)
 	}
-	if err := converter.GetDefaultDataConverter().FromPayloads(again.Input, into); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, converter.GetDefaultDataConverter().FromPayloads(again.Input, into))
 }
 
 func asksFor(env *testsuite.TestWorkflowEnvironment, name string, message any, told func(any, error)) {

@@ -77,28 +77,20 @@ func onceOf(name string) []byte {
 func (c *club) invite(name string) registry.Order {
 	c.t.Helper()
 	key, err := registry.OnceOf(onceOf(name))
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	testkit.Must(c.t, err)
 	o, err := registry.Invite{Fleet: testkit.Fleet, Of: signed.OfPeople, Name: name, Create: true, Key: key,
 		Expires: c.env.Now().Add(registry.InviteFor).Unix()}.Sign(testkit.Key(c.t, testkit.Authority))
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	testkit.Must(c.t, err)
 	return o
 }
 
 func (c *club) join(name, key string) registry.Order {
 	c.t.Helper()
 	once, err := registry.Ticket{Seed: onceOf(name)}.Once()
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	testkit.Must(c.t, err)
 	joins := registry.Join{Fleet: testkit.Fleet, Of: signed.OfPeople, Name: name, Key: testkit.Public(c.t, key)}
 	o, err := joins.Sign(once)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	testkit.Must(c.t, err)
 	return o
 }
 
@@ -120,12 +112,8 @@ func (c *club) trust() custody.Trust {
 	c.t.Helper()
 	value, err := c.env.QueryWorkflow(wire.TrustQuery)
 	var t custody.Trust
-	if err == nil {
-		err = value.Get(&t)
-	}
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	testkit.Must(c.t, err)
+	testkit.Must(c.t, value.Get(&t))
 	return t
 }
 

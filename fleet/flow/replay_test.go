@@ -25,9 +25,7 @@ var update = flag.Bool("update", false, "write the digests of the states again")
 func digest(t *testing.T, s any) string {
 	t.Helper()
 	text, err := json.Marshal(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])
 }
@@ -48,20 +46,14 @@ func TestRecordedHistoriesLeadToTheStatesThatTheyLedTo(t *testing.T) {
 			r := worker.NewWorkflowReplayer()
 			r.RegisterWorkflowWithOptions(f.Task, workflow.RegisterOptions{Name: wire.TaskWorkflow})
 			r.RegisterWorkflowWithOptions(f.Registry, workflow.RegisterOptions{Name: wire.RegistryWorkflow})
-			if err := r.ReplayWorkflowHistoryFromJSONFile(testkit.Silence{}, file); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, r.ReplayWorkflowHistoryFromJSONFile(testkit.Silence{}, file))
 			stored := strings.TrimSuffix(file, ".json") + ".digests"
 			got := strings.Join(states, "\n") + "\n"
 			if *update {
-				if err := os.WriteFile(stored, []byte(got), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				testkit.Must(t, os.WriteFile(stored, []byte(got), 0o600))
 			}
 			want, err := os.ReadFile(stored)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			if got != string(want) {
 				t.Errorf("the states are\n%swant\n%s", got, want)
 			}

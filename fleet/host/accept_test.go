@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"orange/fleet/testkit"
 	"orange/fleet/wire"
 )
 
@@ -20,7 +21,7 @@ func TestAccept_saysWhatTheHostLacks(t *testing.T) {
 		"its disk is full: 5 ": func(r *rig, _ *wire.Offer) { r.machine.space = 5 << 20 },
 		"no free place":        func(r *rig, _ *wire.Offer) { r.machine.free["web"] = 0 },
 		`no project "web"`:     func(r *rig, _ *wire.Offer) { r.Only = []string{"shop"} },
-		"drained":              func(r *rig, _ *wire.Offer) { must(t, r.Store.Drain(true)) },
+		"drained":              func(r *rig, _ *wire.Offer) { testkit.Must(t, r.Store.Drain(true)) },
 	} {
 		r, o := newRig(t), wire.Offer{Task: id, Project: "web", Harness: []string{"pi"}, Workflow: "default@12"}
 		change(r, &o)
@@ -49,9 +50,7 @@ func TestAccept_promisesEachPlaceOnce(t *testing.T) {
 	offer := func(id string) string {
 		t.Helper()
 		m, err := r.Accept(t.Context(), wire.Of(wire.Offer{Task: id, Project: "web"}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		return m.Body.Unfit
 	}
 	for _, id := range []string{"a", "b", "a"} { // a repeat keeps the same place

@@ -24,7 +24,7 @@ func asksToAdopt(t *testing.T, h *host.Host, birth *wire.Birth) (wire.Newcomer, 
 		Expires: now.Add(time.Minute).Unix()}
 	if birth != nil {
 		text, err := json.Marshal(wire.Of(*birth))
-		must(t, err)
+		testkit.Must(t, err)
 		r.Files = map[string]string{wire.BirthFile: string(text)}
 	}
 	m, err := h.OfHost(t.Context(), wire.Of(testkit.Ask(t, r)))
@@ -32,10 +32,10 @@ func asksToAdopt(t *testing.T, h *host.Host, birth *wire.Birth) (wire.Newcomer, 
 		return wire.Newcomer{}, err
 	}
 	lists, err := testkit.Trust(t).Lists(testkit.Fleet)
-	must(t, err)
-	must(t, sign.CheckReply(lists.Hosts, m.Body, r, now))
+	testkit.Must(t, err)
+	testkit.Must(t, sign.CheckReply(lists.Hosts, m.Body, r, now))
 	var n wire.Message[wire.Newcomer]
-	must(t, json.Unmarshal([]byte(m.Body.Output), &n))
+	testkit.Must(t, json.Unmarshal([]byte(m.Body.Output), &n))
 	return n.Body, nil
 }
 
@@ -77,7 +77,7 @@ func TestAdopt_refusesWhatIsNotWhatIsHere(t *testing.T) {
 	r := newRig(t)
 	r.epoch = 1
 	known, err := asksToAdopt(t, r.Host, nil)
-	must(t, err)
+	testkit.Must(t, err)
 	other := known.Birth
 	other.Workflow = "own@13"
 	unsigned := *signedBirth(t, known.Birth)
@@ -118,7 +118,10 @@ func TestAdopt_refusesWhatIsNotWhatIsHere(t *testing.T) {
 // lost says that a task is not the host's any more.
 func (r *rig) lost(epoch int) {
 	r.t.Helper()
-	must(r.t, r.Store.Change(func(now custody.Holder) (custody.Holder, error) { return now.Lost(id, epoch), nil }))
+	testkit.Must(r.t, r.Store.Change(func(now custody.Holder) (custody.Holder, error) {
+		return now.Lost(id, epoch),
+			nil
+	}))
 }
 
 // A task that was created at a host by orange itself joins the fleet, and another host can bring it back from then on.
@@ -128,12 +131,12 @@ func TestAdopt_ofATaskThatOrangeCreated(t *testing.T) {
 	run(t, h1.Program.(host.Orange).Home, program, "task", "create", "feat/a", "Made offline", "--project", "web",
 		"--workflow", "own", "--id", id)
 	known, err := asksToAdopt(t, h1.Host, nil)
-	must(t, err)
+	testkit.Must(t, err)
 	if b := known.Birth; b.Branch != "feat/a" || b.Summary != "Made offline" || !strings.HasPrefix(b.Workflow, "own@") {
 		t.Errorf("there is to sign %+v", b)
 	}
 	n, err := asksToAdopt(t, h1.Host, signedBirth(t, known.Birth))
-	must(t, err)
+	testkit.Must(t, err)
 	trust := testkit.Trust(t)
 	state, err := custody.Resume(testkit.Fleet, n.Birth, trust, *n.Report, now)
 	if err != nil || state.Host != "h1" || state.Epoch != 1 || state.Row.Summary != "Made offline" {
@@ -142,7 +145,7 @@ func TestAdopt_ofATaskThatOrangeCreated(t *testing.T) {
 	take := wire.Take{Task: id, Epoch: 2, Birth: n.Birth, From: "h1", Known: state.Known,
 		Rescue: new(testkit.Rescue(t, "ada", id, 1, "h2", "it burns", now))}
 	m, err := h2.Take(t.Context(), wire.Of(take))
-	if must(t, err); m.Body.Refused != "" || m.Body.Report.Row.Branch != "feat/a" {
+	if testkit.Must(t, err); m.Body.Refused != "" || m.Body.Report.Row.Branch != "feat/a" {
 		t.Errorf("rescued: %+v", m.Body)
 	}
 }

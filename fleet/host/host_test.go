@@ -194,9 +194,7 @@ func (r *rig) Report(_ context.Context, report wire.Report) error {
 func (r *rig) holder() custody.Holder {
 	r.t.Helper()
 	h, err := r.Store.Read()
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	testkit.Must(r.t, err)
 	return h
 }
 
@@ -321,9 +319,7 @@ func TestTake_letsGoOfWhatItHadBeforeItBringsTheTaskBack(t *testing.T) {
 		r.taken(1)
 		if known {
 			lost := func(h custody.Holder) (custody.Holder, error) { return h.Lost(id, 1), nil }
-			if err := r.Store.Change(lost); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, r.Store.Change(lost))
 		}
 		fails := true
 		r.program.answer = func(c remote.Call) *remote.Reply {
@@ -553,9 +549,7 @@ func TestAHostLetsGoBeforeItsLeaseCounts(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.taken(1)
-	if err := r.Arrive(t.Context(), r, wire.Here{Host: "h1"}); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, r.Arrive(t.Context(), r, wire.Here{Host: "h1"}))
 	if until := r.holder().Until; until > r.up {
 		t.Errorf("before a beat it may act until %s", until)
 	}

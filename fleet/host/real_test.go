@@ -33,8 +33,8 @@ func real(t *testing.T, program, name, vault string) *rig {
 	t.Helper()
 	r, dir := newRig(t), t.TempDir()
 	home, repo := filepath.Join(dir, "home"), filepath.Join(dir, "web")
-	must(t, os.MkdirAll(filepath.Join(home, "workflows"), 0o700))
-	must(t, os.WriteFile(filepath.Join(home, "workflows", "own.yml"), []byte(rules), 0o600))
+	testkit.Must(t, os.MkdirAll(filepath.Join(home, "workflows"), 0o700))
+	testkit.Must(t, os.WriteFile(filepath.Join(home, "workflows", "own.yml"), []byte(rules), 0o600))
 	run(t, home, "git", "init", "-q", "-b", "main", repo)
 	run(t, home, "git", "-C", repo, "fetch", "-q", vault, "main")
 	run(t, home, "git", "-C", repo, "reset", "-q", "--hard", "FETCH_HEAD")
@@ -43,14 +43,14 @@ func real(t *testing.T, program, name, vault string) *rig {
 	orange := host.Orange{Path: program, Home: home}
 	r.Program = orange
 	r.Store.Dir = filepath.Join(home, "fleet")
-	must(t, os.MkdirAll(r.Store.Dir, 0o700))
+	testkit.Must(t, os.MkdirAll(r.Store.Dir, 0o700))
 	trust, err := json.Marshal(custody.Trust{People: testkit.List(t, signed.OfPeople, 1, "ada"),
 		Hosts: testkit.List(t, signed.OfHosts, 1, "h1", "h2", "h3")})
-	must(t, err)
+	testkit.Must(t, err)
 	for file, text := range map[string]string{"trust.json": string(trust),
 		"authority.pub": testkit.Public(t, testkit.Authority) + "\n",
 		"fleet.yml":     "server: \"none.example:1\"\nnamespace: " + testkit.Fleet + "\nname: " + name + "\n"} {
-		must(t, os.WriteFile(filepath.Join(r.Store.Dir, file), []byte(text), 0o600))
+		testkit.Must(t, os.WriteFile(filepath.Join(r.Store.Dir, file), []byte(text), 0o600))
 	}
 	return r
 }
@@ -70,17 +70,10 @@ func overSSH(t *testing.T, program, home string, call []byte) remote.Reply {
 	cmd := exec.Command(program, "answer")
 	cmd.Env, cmd.Stdin = append(os.Environ(), "ORANGE_MONITOR=never", "ORANGE_HOME="+home), bytes.NewReader(call)
 	out, err := cmd.Output()
-	must(t, err)
+	testkit.Must(t, err)
 	reply, err := remote.ReadReply(out)
-	must(t, err)
+	testkit.Must(t, err)
 	return reply
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // buildOrange is the program orange, with an environment for git, and a bare repository with one commit.
@@ -88,11 +81,7 @@ func buildOrange(t *testing.T) (program, vault string) {
 	t.Helper()
 	dir := t.TempDir()
 	program, vault = filepath.Join(dir, "orange"), filepath.Join(dir, "vault.git")
-	build := exec.Command("go", "build", "-o", program, "./cmd/orange")
-	build.Dir = filepath.Join("..", "..")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build orange: %v: %s", err, out)
-	}
+	testkit.Build(t, dir, nil, "orange")
 	for name, value := range map[string]string{"HOME": dir, "GIT_CONFIG_GLOBAL": os.DevNull, "GIT_AUTHOR_NAME": "Ada",
 		"GIT_AUTHOR_EMAIL": "ada@example.com", "GIT_COMMITTER_NAME": "Ada", "GIT_COMMITTER_EMAIL": "ada@example.com"} {
 		t.Setenv(name, value)
@@ -110,8 +99,8 @@ func loginIsProof(t *testing.T, program string, h *rig, id string, forged remote
 	home := h.Program.(host.Orange).Home
 	file := filepath.Join(h.Store.Dir, "fleet.yml")
 	before, err := os.ReadFile(file)
-	must(t, err)
-	must(t, os.WriteFile(file, append(slices.Clone(before), "signed: off\n"...), 0o600))
+	testkit.Must(t, err)
+	testkit.Must(t, os.WriteFile(file, append(slices.Clone(before), "signed: off\n"...), 0o600))
 	for _, c := range []struct {
 		call    remote.Call
 		refused string
@@ -122,13 +111,13 @@ func loginIsProof(t *testing.T, program string, h *rig, id string, forged remote
 	} {
 		c.call.V = remote.Version
 		text, err := c.call.Text()
-		must(t, err)
+		testkit.Must(t, err)
 		if said := overSSH(t, program, home, text); !strings.Contains(said.Refused, c.refused) ||
 			(said.Refused == "") != (c.refused == "") || c.refused == "" && said.Exit != 0 {
 			t.Errorf("with signed: off %q: %+v", c.call.Argv, said)
 		}
 	}
-	must(t, os.WriteFile(file, before, 0o600))
+	testkit.Must(t, os.WriteFile(file, before, 0o600))
 }
 
 // ownBirth is the birth of the task with the id, under a workflow of the host.
@@ -151,7 +140,7 @@ func TestHost_asksOrangeItself(t *testing.T) {
 	birth := ownBirth(t)
 	for range 2 { // a repeat answers the same task
 		m, err := h1.Take(t.Context(), wire.Of(wire.Take{Task: id, Epoch: 1, Birth: birth}))
-		if must(t, err); m.Body.Refused != "" || m.Body.Report.Row.Branch != "feat/a" {
+		if testkit.Must(t, err); m.Body.Refused != "" || m.Body.Report.Row.Branch != "feat/a" {
 			t.Fatalf("taken: %+v, %s", m.Body, m.Body.Refused)
 		}
 	}
@@ -159,21 +148,21 @@ func TestHost_asksOrangeItself(t *testing.T) {
 		Args: []string{"--", id, "checking"}, Person: "ada", Key: "k1", Expires: now.Add(time.Minute).Unix()})
 	for range 2 {
 		m, err := h1.Answer(t.Context(), wire.Of(ask))
-		if must(t, err); !m.Body.Done || !strings.Contains(m.Body.Output, "checking") {
+		if testkit.Must(t, err); !m.Body.Done || !strings.Contains(m.Body.Output, "checking") {
 			t.Fatalf("answered: %+v", m.Body)
 		}
 	}
 	run(t, h1.Program.(host.Orange).Home, program, "task", "snapshot", id, "--to", vault)
 
 	signers := filepath.Join(dir, "people")
-	must(t, os.WriteFile(signers, []byte(testkit.List(t, signed.OfPeople, 1, "ada").Text), 0o600))
+	testkit.Must(t, os.WriteFile(signers, []byte(testkit.List(t, signed.OfPeople, 1, "ada").Text), 0o600))
 	run(t, h1.Program.(host.Orange).Home, program, "task", "verify", id, "--people", signers)
 	unsigned := remote.Call{V: remote.Version, Argv: []string{"task", "move", "--", id, "done"}, Key: "k9"}
 	if said, err := h1.Program.Do(t.Context(), unsigned); err == nil {
 		t.Errorf("the host does of its own what a person has to sign: %+v", said)
 	}
 	text, err := unsigned.Text()
-	must(t, err)
+	testkit.Must(t, err)
 	if said := overSSH(t, program, h1.Program.(host.Orange).Home, text); said.Exit != 3 ||
 		!strings.Contains(said.Refused, "whose people sign what they ask for") {
 		t.Errorf("a request without a signature: %+v", said)
@@ -188,7 +177,7 @@ func TestHost_asksOrangeItself(t *testing.T) {
 		{"restore", "--from=" + vault, "--project=web"}} {
 		line := append(append([]string{"task"}, words...), "--", id)
 		text, err := remote.Call{V: remote.Version, Argv: line}.Text()
-		must(t, err)
+		testkit.Must(t, err)
 		if said := overSSH(t, program, h1.Program.(host.Orange).Home, text); said.Exit != 3 ||
 			!strings.Contains(said.Refused, "whose people sign what they ask for") {
 			t.Errorf("%q over ssh without a signature: %+v", words, said)
@@ -201,15 +190,15 @@ func TestHost_asksOrangeItself(t *testing.T) {
 		Rescue: new(testkit.Rescue(t, "ada", id, 1, "h2", "it burns", now))}
 	for range 2 {
 		m, err := h2.Take(t.Context(), wire.Of(take))
-		if must(t, err); m.Body.Refused != "" || m.Body.Report.Row.Status != "checking" ||
+		if testkit.Must(t, err); m.Body.Refused != "" || m.Body.Report.Row.Status != "checking" ||
 			strings.Join(m.Body.Lost, " ") != "k2" {
 			t.Fatalf("rescued: %+v", m.Body)
 		}
 	}
 	var told struct{ Events []history.Event }
 	seen, err := h2.Look(t.Context(), wire.Of(wire.Look{Method: "history", Args: []string{"--json", "--", id}}))
-	must(t, err)
-	must(t, json.Unmarshal([]byte(seen.Body.Output), &told))
+	testkit.Must(t, err)
+	testkit.Must(t, json.Unmarshal([]byte(seen.Body.Output), &told))
 	came := slices.IndexFunc(told.Events, func(e history.Event) bool { return e.Type == history.Rebuilt })
 	if e := told.Events[came]; e.Person != "ada" || !strings.HasPrefix(e.Reason, "it burns; it came to this home") {
 		t.Errorf("it came back by %+v", e)
@@ -219,10 +208,10 @@ func TestHost_asksOrangeItself(t *testing.T) {
 	run(t, h2.Program.(host.Orange).Home, program, "task", "verify", id, "--people", signers)
 	for range 2 {
 		_, err := h1.Leave(t.Context(), wire.Of(wire.Leave{Gone: wire.Gone{Task: id, Epoch: 1}}))
-		must(t, err)
+		testkit.Must(t, err)
 	}
 	m, err := h1.Look(t.Context(), wire.Of(wire.Look{Method: "show", Args: []string{"--", id}}))
-	if must(t, err); m.Body.Exit != 4 {
+	if testkit.Must(t, err); m.Body.Exit != 4 {
 		t.Errorf("what has left is shown: %+v", m.Body)
 	}
 }
@@ -235,11 +224,11 @@ func signs(t *testing.T, hosts ...*rig) {
 		key := filepath.Join(h.Store.Dir, "host_key")
 		run(t, h.Store.Dir, "ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key)
 		public, err := os.ReadFile(key + ".pub")
-		must(t, err)
+		testkit.Must(t, err)
 		all = append(all, fmt.Sprintf("%s namespaces=\"git\" %s", h.Name, public)...)
 	}
 	for _, h := range hosts {
-		must(t, os.WriteFile(filepath.Join(h.Store.Dir, "hosts"), all, 0o600))
+		testkit.Must(t, os.WriteFile(filepath.Join(h.Store.Dir, "hosts"), all, 0o600))
 	}
 }
 
@@ -259,7 +248,7 @@ func TestHost_bringsBackWhatAnotherOneHasBroughtBackMeanwhile(t *testing.T) {
 			take.Keys = []wire.DoneRequest{{Key: "k1"}}
 		}
 		m, err := h.Take(t.Context(), wire.Of(take))
-		must(t, err)
+		testkit.Must(t, err)
 		return m.Body
 	}
 	snapshot := func(h *rig) {
@@ -301,7 +290,7 @@ func TestHost_createsATaskThatAnotherOneHasCreatedMeanwhile(t *testing.T) {
 	}
 	for i, h := range []*rig{h1, h2} {
 		m, err := h.Take(t.Context(), wire.Of(wire.Take{Task: id, Epoch: i + 1, Birth: ownBirth(t)}))
-		if must(t, err); m.Body.Refused != "" {
+		if testkit.Must(t, err); m.Body.Refused != "" {
 			t.Fatalf("%s: %+v", h.Name, m.Body)
 		}
 		if i > 0 {

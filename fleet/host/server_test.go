@@ -22,7 +22,7 @@ func server(t *testing.T) client.Client {
 	t.Helper()
 	c := testkit.Connection(t)
 	w := core.Worker(c)
-	must(t, w.Start())
+	testkit.Must(t, w.Start())
 	t.Cleanup(w.Stop)
 	return c
 }
@@ -67,7 +67,7 @@ func TestServer_aDaemonTakesAnswersAndComesBack(t *testing.T) {
 	k := servedDaemon(t, c)
 	k.runs()
 	k.until("a lease", func() bool { return k.holder().Until > 0 })
-	must(t, core.Begin(t.Context(), c, testkit.Fleet, id, testkit.Birth(t, "ada", id, "any", time.Now()),
+	testkit.Must(t, core.Begin(t.Context(), c, testkit.Fleet, id, testkit.Birth(t, "ada", id, "any", time.Now()),
 		testkit.Trust(t)))
 	k.until("the custody", func() bool {
 		now := query[wire.Custody](c, wire.TaskID(id), wire.CustodyQuery)

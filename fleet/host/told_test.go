@@ -28,9 +28,7 @@ func TestHeld_isWhatAServerThatKnowsNothingNeeds(t *testing.T) {
 	}
 	took("abc", 3)
 	took("old", 1) // before the host kept births
-	if err := store.KeepBirth("abc", birth); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, store.KeepBirth("abc", birth))
 	held, err := one.Held()
 	if err != nil || len(held) != 2 || held[1].Birth != nil {
 		t.Fatalf("%+v, %v", held, err)
@@ -40,9 +38,7 @@ func TestHeld_isWhatAServerThatKnowsNothingNeeds(t *testing.T) {
 	if err != nil || s.Epoch != 3 || s.Host != "h1" {
 		t.Errorf("%+v, %v", s, err)
 	}
-	if err := store.DropBirth("abc"); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, store.DropBirth("abc"))
 	for range 2 { // a second time is no error
 		if err := store.DropBirth("abc"); err != nil {
 			t.Error(err)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"orange/fleet/custody"
+	"orange/fleet/testkit"
 	"orange/fleet/wire"
 	"orange/internal/rules/history"
 )
@@ -20,9 +21,7 @@ func TestWentWithAnswer_putsOffWhatAnAnswerHasTold(t *testing.T) {
 	d.begin()
 	must := func(err error) {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 	}
 	happens := func(seq int) { d.noticed(Happening{Task: id, Event: &history.Event{Seq: seq, Type: history.Merged}}) }
 	due := func() bool {
@@ -67,9 +66,7 @@ func TestToShip_takesWhatIsDueSoonWithWhatIsDue(t *testing.T) {
 	ids := []string{"4FzXk0aB3cD5eF7gH9iJ1", "4FzXk0aB3cD5eF7gH9iJ2", "4FzXk0aB3cD5eF7gH9iJ3"}
 	for i, in := range []time.Duration{time.Second, 30 * time.Second, 2 * time.Minute} {
 		err := d.Host.Store.Change(func(h custody.Holder) (custody.Holder, error) { return h.Took(ids[i], 1) })
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		d.of(ids[i]).ship = time.Now().Add(in)
 	}
 	if got := d.toShip(); len(got) > 0 {

@@ -41,9 +41,7 @@ func fleet(t *testing.T, encrypted bool) (members.Authority, setup.Setup, string
 		for range 2 {
 			var err error
 			s.TLS, err = a.MakeCertificates(testkit.Fleet, []string{"localhost", "127.0.0.1"}, time.Now())
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 		}
 	}
 	return a, s, home
@@ -52,22 +50,16 @@ func fleet(t *testing.T, encrypted bool) (members.Authority, setup.Setup, string
 func inviteLine(t *testing.T, a members.Authority, s setup.Setup, of, name string) string {
 	t.Helper()
 	ticket, _, err := a.Invite(t.Context(), s, registry.Invite{Of: of, Name: name}, time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	line, err := ticket.Line()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return line
 }
 
 func beginJoin(t *testing.T, home, line string) *members.JoiningMachine {
 	t.Helper()
 	j, err := members.Begin(home, line)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return j
 }
 
@@ -76,29 +68,19 @@ func join(t *testing.T, a members.Authority, s setup.Setup, home, name string) r
 	t.Helper()
 	j := beginJoin(t, home, inviteLine(t, a, s, signed.OfHosts, name))
 	j.Setup.Snapshots = "origin"
-	if err := j.HostKey(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, j.HostKey())
 	order, err := j.Order(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	admitted, err := a.Admit(t.Context(), order, time.Now())
-	if err == nil {
-		err = j.Finish(t.Context(), admitted)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
+	testkit.Must(t, j.Finish(t.Context(), admitted))
 	return order
 }
 
 func mode(t *testing.T, path string) os.FileMode {
 	t.Helper()
 	info, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return info.Mode().Perm()
 }
 
@@ -113,9 +95,7 @@ func TestAHostThatJoinedHasAllThatItNeeds(t *testing.T) {
 		t.Fatalf("%+v, %v", got, err)
 	}
 	key, err := setup.HostKey(home)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	trust, err := setup.Trust(home, testkit.Fleet)
 	if err != nil || !strings.Contains(trust.Hosts.Text, "\nh1 create=no "+sign.KeyOf(key.PublicKey()).Words()) {
 		t.Errorf("%q, %v", trust.Hosts.Text, err)
@@ -136,20 +116,14 @@ func server(t *testing.T, home string) string {
 	t.Helper()
 	own, err := tls.LoadX509KeyPair(filepath.Join(members.AuthorityDir(home), "server.pem"),
 		filepath.Join(members.AuthorityDir(home), "server.key"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	ca, err := os.ReadFile(filepath.Join(members.AuthorityDir(home), "ca.pem"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(ca)
 	l, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{own}, ClientCAs: pool,
 		ClientAuth: tls.RequireAndVerifyClientCert, MinVersion: tls.VersionTLS13})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	done := make(chan struct{})
 	t.Cleanup(func() { _ = l.Close(); <-done })
 	go func() {
@@ -172,14 +146,10 @@ func server(t *testing.T, home string) string {
 func reach(t *testing.T, address string, files setup.Files) string {
 	t.Helper()
 	config, err := files.Config()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	config.ServerName, _, _ = net.SplitHostPort(address)
 	c, err := tls.Dial("tcp", address, config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	name, _ := io.ReadAll(c)
 	if err := c.Close(); err != nil {
 		t.Log(err)
@@ -197,23 +167,17 @@ func TestTheCertificatesOpenTheServerToThoseWhoWereInvited(t *testing.T) {
 	home := t.TempDir()
 	j := beginJoin(t, home, inviteLine(t, a, s, signed.OfHosts, "h2"))
 	way, done, err := j.Way()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if got := reach(t, address, way.TLS); got != "h2" {
 		t.Errorf("the invited one's: %q", got)
 	}
-	if err := done(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, done())
 	if _, err := os.Stat(way.TLS.Key); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the key of the invitation is still there: %v", err)
 	}
 	join(t, a, s, home, "h1")
 	got, err := setup.Read(home)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if name := reach(t, address, got.TLS); name != "h1" {
 		t.Errorf("the host's: %q", name)
 	}
@@ -237,14 +201,10 @@ func TestTheAuthorityJudgesByItsOwnFiles(t *testing.T) {
 	// an invitation that the authority made for another fleet, or that someone else made, is none of its own
 	ticket := registry.Ticket{Seed: []byte(strings.Repeat("x", 32))}
 	once, err := ticket.Once()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	forged, err := registry.Join{Fleet: testkit.Fleet, Of: signed.OfPeople, Name: "eve",
 		Key: testkit.Public(t, "eve")}.Sign(once)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if _, err := a.Admit(t.Context(), forged, time.Now()); !errors.Is(err, registry.ErrUnknown) {
 		t.Errorf("forged: %v", err)
 	}
@@ -261,14 +221,10 @@ func TestAJoinWithoutARequestForACertificateIsRefusedWhereTheConnectionIsEncrypt
 	t.Parallel()
 	a, s, _ := fleet(t, true)
 	j := beginJoin(t, t.TempDir(), inviteLine(t, a, s, signed.OfHosts, "h1"))
-	if err := j.HostKey(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, j.HostKey())
 	j.Ticket.Cert = ""
 	order, err := j.Order(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if _, err := a.Admit(t.Context(), order, time.Now()); !errors.Is(err, registry.ErrRefused) {
 		t.Error(err)
 	}
@@ -286,12 +242,8 @@ func TestBeginRefusesAHomeOfAnotherFleet(t *testing.T) {
 		t.Error(err)
 	}
 	overSSH := t.TempDir()
-	if err := os.MkdirAll(setup.Dir(overSSH), task.PrivateFolder); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(setup.Path(overSSH), []byte("name: x\nhosts: []\n"), task.PrivateFile); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.MkdirAll(setup.Dir(overSSH), task.PrivateFolder))
+	testkit.Must(t, os.WriteFile(setup.Path(overSSH), []byte("name: x\nhosts: []\n"), task.PrivateFile))
 	if _, err := members.Begin(overSSH, inviteLine(t, a, s, signed.OfPeople, "ada")); err == nil ||
 		!strings.Contains(err.Error(), "move it away") {
 		t.Error(err)
@@ -304,9 +256,7 @@ func TestFinishTrustsOnlyWhatTheAuthorityOfTheInvitationSigned(t *testing.T) {
 	home := t.TempDir()
 	j := beginJoin(t, home, inviteLine(t, a, s, signed.OfHosts, "h1"))
 	j.Setup.Snapshots = "origin"
-	if err := j.HostKey(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, j.HostKey())
 	forged := registry.Admission{}
 	forged.Trust.People = testkit.List(t, signed.OfPeople, 1)
 	forged.Trust.Hosts = testkit.List(t, signed.OfHosts, 1, "h1")
@@ -314,9 +264,7 @@ func TestFinishTrustsOnlyWhatTheAuthorityOfTheInvitationSigned(t *testing.T) {
 		t.Errorf("another authority: %v", err)
 	}
 	state, err := a.State()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if err := j.Finish(t.Context(), registry.Admission{Trust: state.Trust}); err == nil ||
 		!strings.Contains(err.Error(), `does not have the key of "h1"`) {
 		t.Errorf("lists without the host: %v", err)
@@ -330,27 +278,17 @@ func TestFinishTrustsOnlyWhatTheAuthorityOfTheInvitationSigned(t *testing.T) {
 func keyOf(t *testing.T, passphrase string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "key")
-	if err := members.MakeKey(path, "ada"); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, members.MakeKey(path, "ada"))
 	if passphrase == "" {
 		return path
 	}
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	key, err := ssh.ParseRawPrivateKey(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	block, err := ssh.MarshalPrivateKeyWithPassphrase(key, "ada", []byte(passphrase))
-	if err == nil {
-		err = os.WriteFile(path, pem.EncodeToMemory(block), task.PrivateFile)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
+	testkit.Must(t, os.WriteFile(path, pem.EncodeToMemory(block), task.PrivateFile))
 	return path
 }
 
@@ -360,17 +298,13 @@ func TestAMachineOfAPersonAndAHostWarnsOfKeysThatAgentsReach(t *testing.T) {
 	home := t.TempDir()
 	join(t, a, s, home, "h1")
 	j := beginJoin(t, home, inviteLine(t, a, s, signed.OfPeople, "ada"))
-	if err := j.PersonKey(keyOf(t, "")); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, j.PersonKey(keyOf(t, "")))
 	if all := strings.Join(members.Warnings(j.Setup), "\n"); !strings.Contains(all, "share an account") ||
 		!strings.Contains(all, "no passphrase") {
 		t.Errorf("%q", all)
 	}
 	order, err := j.Order(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	admitted, err := a.Admit(t.Context(), order, time.Now())
 	if err == nil {
 		err = j.Finish(t.Context(), admitted)
@@ -394,22 +328,16 @@ func TestAnotherAuthorityForCertificatesMakesAllOfThemAgain(t *testing.T) {
 	old := t.TempDir()
 	join(t, a, s, old, "h1")
 	for _, name := range []string{"ca.pem", "ca.key"} {
-		if err := os.Remove(filepath.Join(members.AuthorityDir(at), name)); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, os.Remove(filepath.Join(members.AuthorityDir(at), name)))
 	}
 	files, err := a.MakeCertificates(testkit.Fleet, []string{"localhost", "127.0.0.1"}, time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	address := server(t, at)
 	if got := reach(t, address, files); got != "authority" {
 		t.Errorf("the new one of the authority: %q", got)
 	}
 	before, err := setup.Read(old)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	before.TLS.CA = files.CA
 	if got := reach(t, address, before.TLS); got != "" {
 		t.Errorf("the certificate of a host from before opens the server to %q", got)

@@ -7,14 +7,13 @@ import (
 	"testing"
 
 	"orange/fleet/metrics"
+	"orange/fleet/testkit"
 )
 
 func TestTheManualHasEveryMetricAndNoOther(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../docs/fleet-server.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	name := regexp.MustCompile(`orange_fleet_[a-z_]+`)
 	shown := metrics.Text(fleet(), map[string]int64{"answered": 1}, now)
 	for _, one := range name.FindAllString(shown, -1) {

@@ -17,6 +17,7 @@ import (
 
 	"orange/fleet/custody"
 	"orange/fleet/metrics"
+	"orange/fleet/testkit"
 	"orange/fleet/wire"
 	"orange/internal/rules/task"
 )
@@ -57,8 +58,7 @@ orange_fleet_tasks{host="h2",phase="held",status="working"} 1
 # TYPE orange_fleet_tasks_not_shipped gauge
 orange_fleet_tasks_not_shipped{host="h1"} 2
 orange_fleet_tasks_not_shipped{host="h2"} 1
-# HELP orange_fleet_snapshot_age_seconds Age of the oldest last snapshot of the tasks that are not shipped, or,
-	without a snapshot, how long the task has its status.
+# HELP orange_fleet_snapshot_age_seconds Age of the oldest last snapshot of the tasks that are not shipped, or, without a snapshot, how long the task has its status.
 # TYPE orange_fleet_snapshot_age_seconds gauge
 orange_fleet_snapshot_age_seconds{host="h1"} 70
 orange_fleet_snapshot_age_seconds{host="h2"} 500
@@ -121,17 +121,11 @@ func TestListen_isForThisMachineUnlessMoreIsWanted(t *testing.T) {
 func get(t *testing.T, url string) (int, string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	answer, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	text, err := io.ReadAll(answer.Body)
-	if err := errors.Join(err, answer.Body.Close()); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, errors.Join(err, answer.Body.Close()))
 	return answer.StatusCode, string(text)
 }
 
@@ -141,9 +135,7 @@ func TestServe_asksTheServerOnceForManyWhoRead(t *testing.T) {
 	p := &metrics.Page{Requests: &metrics.Requests{}, Now: func() time.Time { return at },
 		Look: func(context.Context) metrics.Fleet { looks++; return fleet() }}
 	l, err := metrics.Listen(t.Context(), "127.0.0.1:0", false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error)
 	go func() { ended <- p.Serve(ctx, l) }()

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"orange/fleet/setup"
+	"orange/fleet/testkit"
 	"orange/fleet/wire"
 )
 
@@ -55,15 +56,15 @@ func TestABackupOfTheDatabaseBringsTheCustodiesBack(t *testing.T) {
 // elsewhere loses the repository with the snapshots, and has a host push to a new one at another address.
 func (l *lab) elsewhere(id string) {
 	l.t.Helper()
-	must(l.t, os.RemoveAll(filepath.Join(l.dir, "vault.git")))
+	testkit.Must(l.t, os.RemoveAll(filepath.Join(l.dir, "vault.git")))
 	vault := filepath.Join(l.dir, "new.git")
 	l.does(exec.Command("git", "init", "-q", "--bare", vault))
 	home := filepath.Join(l.hosts["h1"].Dir, "orange")
 	s, err := setup.Read(home)
-	must(l.t, err)
+	testkit.Must(l.t, err)
 	s.Snapshots = vault
 	l.daemons["h1"].ends(syscall.SIGTERM)
-	must(l.t, setup.Write(home, s))
+	testkit.Must(l.t, setup.Write(home, s))
 	l.daemons["h1"] = l.starts(fleetProgram(l.hosts["h1"], "host"))
 	l.until("a snapshot in the new repository", func() bool {
 		refs := l.does(exec.Command("git", "-C", vault, "for-each-ref", "--format=%(refname)"))
@@ -76,9 +77,9 @@ func (l *lab) backs() {
 	l.t.Helper()
 	at := filepath.Join(l.dir, "server")
 	port, err := os.ReadFile(filepath.Join(at, "orange-fleet-server"))
-	must(l.t, err)
+	testkit.Must(l.t, err)
 	word, err := os.ReadFile(filepath.Join(at, "password"))
-	must(l.t, err)
+	testkit.Must(l.t, err)
 	cmd := exec.Command("pg_basebackup", "-h", "127.0.0.1", "-p", strings.TrimSpace(string(port)), "-U", "temporal",
 		"-D", filepath.Join(l.dir, "backup"), "-X", "stream", "-c", "fast")
 	cmd.Env = append(os.Environ(), "PGPASSWORD="+strings.TrimSpace(string(word)))
@@ -90,9 +91,9 @@ func (l *lab) restores() {
 	l.t.Helper()
 	now, backup := filepath.Join(l.dir, "server", "postgres"), filepath.Join(l.dir, "backup")
 	is, err := os.Stat(now)
-	must(l.t, err)
+	testkit.Must(l.t, err)
 	owner := is.Sys().(*syscall.Stat_t)
 	l.does(exec.Command("chown", "-R", strconv.Itoa(int(owner.Uid))+":"+strconv.Itoa(int(owner.Gid)), backup))
-	must(l.t, os.RemoveAll(now))
-	must(l.t, os.Rename(backup, now))
+	testkit.Must(l.t, os.RemoveAll(now))
+	testkit.Must(l.t, os.Rename(backup, now))
 }

@@ -12,6 +12,7 @@ import (
 
 	"orange/fleet/custody"
 	"orange/fleet/setup"
+	"orange/fleet/testkit"
 	"orange/internal/testkit/parity"
 )
 
@@ -40,9 +41,9 @@ func TestAServerThatAsksForCertificatesTakesThoseOfItsAuthorityAlone(t *testing.
 		t.Errorf("ada is shown %q", said)
 	}
 	own, err := setup.Read(l.home())
-	must(t, err)
+	testkit.Must(t, err)
 	config, err := own.TLS.Config()
-	must(t, err)
+	testkit.Must(t, err)
 	if said := l.hears(config); said != "" {
 		t.Errorf("the server refuses ada: %s", said)
 	}
@@ -67,22 +68,22 @@ func TestAServerThatAsksForCertificatesTakesThoseOfItsAuthorityAlone(t *testing.
 func (l *lab) stranger(own setup.Setup) []tls.Certificate {
 	l.t.Helper()
 	side := parity.At(l.dir, "stranger", l.admin.Orange, l.alone.Env, nil)
-	must(l.t, os.MkdirAll(side.Dir, 0o700))
+	testkit.Must(l.t, os.MkdirAll(side.Dir, 0o700))
 	_ = l.serve(side, fleetName).Run() // the server does not have it
 	home := filepath.Join(side.Dir, "orange")
 	theirs, err := setup.Read(home)
-	must(l.t, err)
+	testkit.Must(l.t, err)
 	certificate, err := tls.LoadX509KeyPair(theirs.TLS.Certificate, theirs.TLS.Key)
-	must(l.t, err)
+	testkit.Must(l.t, err)
 	authority, err := os.ReadFile(own.TLS.CA)
-	must(l.t, err)
-	must(l.t, os.WriteFile(theirs.TLS.CA, authority, 0o600))
+	testkit.Must(l.t, err)
+	testkit.Must(l.t, os.WriteFile(theirs.TLS.CA, authority, 0o600))
 	out, err := side.Program("fleet", "hosts").CombinedOutput()
 	if err == nil || !strings.Contains(string(out), "certificate") {
 		l.t.Errorf("a stranger's command: %v: %s", err, out)
 	}
 	theirs.TLS = setup.Files{}
-	must(l.t, setup.Write(home, theirs))
+	testkit.Must(l.t, setup.Write(home, theirs))
 	if out, err := side.Program("fleet", "hosts").CombinedOutput(); err == nil {
 		l.t.Errorf("a command without certificates gets an answer: %s", out)
 	}
@@ -105,7 +106,7 @@ func (l *lab) hears(config *tls.Config) string {
 func hears(t *testing.T, connection net.Conn) string {
 	t.Helper()
 	defer connection.Close()
-	must(t, connection.SetDeadline(time.Now().Add(10*time.Second)))
+	testkit.Must(t, connection.SetDeadline(time.Now().Add(10*time.Second)))
 	_, err := connection.Write([]byte("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00"))
 	if err == nil {
 		_, err = connection.Read(make([]byte, 1))

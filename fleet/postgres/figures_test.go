@@ -21,6 +21,7 @@ import (
 	"orange/fleet/client"
 	"orange/fleet/custody"
 	"orange/fleet/sign"
+	"orange/fleet/testkit"
 	"orange/fleet/wire"
 	"orange/internal/testkit/parity"
 )
@@ -64,7 +65,7 @@ func TestFigures(t *testing.T) {
 		table(l.rows))
 	fmt.Println(text)
 	if *page != "" {
-		must(t, replace(*page, text))
+		testkit.Must(t, replace(*page, text))
 	}
 }
 
@@ -147,7 +148,7 @@ func (l *lab) birth(id, on string) wire.Birth {
 	var err error
 	b.Ask, err = sign.Ask(l.key, wire.Request{Fleet: fleetName, Task: id, Method: wire.MethodCreate,
 		Args: []string{sign.BirthDigest(b)}, Person: "ada", Key: id, Expires: time.Now().Add(5 * time.Minute).Unix()})
-	must(l.t, err)
+	testkit.Must(l.t, err)
 	return b
 }
 
@@ -202,7 +203,7 @@ func (l *lab) request(c wire.Custody, to string) wire.Ask {
 	ask, err := sign.Ask(l.key, wire.Request{Fleet: fleetName, Host: c.Host, Epoch: c.Epoch, Task: c.Task,
 		Method: "move", Args: []string{"--", c.Task, to}, Person: "ada", Key: rand.Text(),
 		Expires: time.Now().Add(5 * time.Minute).Unix()})
-	must(l.t, err)
+	testkit.Must(l.t, err)
 	return ask
 }
 
@@ -271,10 +272,10 @@ func (l *lab) requests() {
 func (l *lab) pushes() (each []int) {
 	l.t.Helper()
 	text, err := os.ReadFile(filepath.Join(l.dir, "vault.git", "pushes"))
-	must(l.t, err)
+	testkit.Must(l.t, err)
 	for _, line := range strings.Fields(string(text)) {
 		count, err := strconv.Atoi(line)
-		must(l.t, err)
+		testkit.Must(l.t, err)
 		each = append(each, count)
 	}
 	return each
@@ -284,7 +285,7 @@ func (l *lab) pushes() (each []int) {
 func (l *lab) tasks(at parity.Side) int {
 	l.t.Helper()
 	var list struct{ Tasks []struct{} }
-	must(l.t, json.Unmarshal([]byte(l.does(at.Program("task", "list", "--all", "--json"))), &list))
+	testkit.Must(l.t, json.Unmarshal([]byte(l.does(at.Program("task", "list", "--all", "--json"))), &list))
 	return len(list.Tasks)
 }
 
@@ -360,7 +361,7 @@ func (l *lab) snapshots() {
 	tree := l.worktree(side, id)
 	var first spread
 	for i := range 24 {
-		must(l.t, os.WriteFile(fmt.Sprintf("%s/file-%d", tree, i), []byte("text\n"), 0o600))
+		testkit.Must(l.t, os.WriteFile(fmt.Sprintf("%s/file-%d", tree, i), []byte("text\n"), 0o600))
 		began := time.Now()
 		l.does(side.Program("task", "snapshot", id, "--to", l.dir+"/vault.git"))
 		first = append(first, time.Since(began))

@@ -22,7 +22,6 @@ import (
 	"orange/fleet/testkit"
 	"orange/fleet/wire"
 	"orange/internal/api/remote"
-	"orange/internal/run/proc"
 	"orange/internal/testkit/parity"
 )
 
@@ -70,25 +69,21 @@ func files() map[string]string {
 func newLab(t *testing.T, encrypted bool, hosts ...string) *lab {
 	t.Helper()
 	dir, err := os.MkdirTemp("/tmp", "ofb") //nolint:usetesting // the paths of sockets must be short
-	must(t, err)
-	must(t, os.Chmod(dir, 0o711)) // the database may run as a user of its own
-	t.Cleanup(func() { must(t, os.RemoveAll(dir)) })
+	testkit.Must(t, err)
+	testkit.Must(t, os.Chmod(dir, 0o711)) // the database may run as a user of its own
+	t.Cleanup(func() { testkit.Must(t, os.RemoveAll(dir)) })
 	l := &lab{t: t, whole: t, dir: dir, encrypted: encrypted, hosts: map[string]parity.Side{},
 		daemons: map[string]*process{}}
 	bin := filepath.Join(dir, "bin")
-	for folder, program := range map[string]string{"../..": "./cmd/orange", "..": "./cmd/orange-fleet"} {
-		build := exec.Command("go", "build", "-trimpath", "-o", bin+"/", program)
-		build.Dir, build.Env = folder, append(os.Environ(), "CGO_ENABLED=0")
-		l.does(build)
-	}
+	testkit.Build(t, bin, []string{"-trimpath"})
 	t.Cleanup(l.endAgents)
 	l.server = l.serverDoes("start")
 	t.Cleanup(func() { l.serverDoes("end") })
 	env, err := parity.Environment(dir, bin, dir)
-	must(t, err)
+	testkit.Must(t, err)
 	at := func(name string) parity.Side {
 		side := parity.At(dir, name, filepath.Join(bin, "orange"), env, nil)
-		must(t, os.MkdirAll(side.Dir, 0o700))
+		testkit.Must(t, os.MkdirAll(side.Dir, 0o700))
 		return side
 	}
 	l.admin, l.alone = at("admin"), at("alone")
@@ -111,41 +106,17 @@ func (l *lab) encrypts() {
 		l.t.Fatalf("it serves without a server, or says nothing: %v: %s", err, lines)
 	}
 	path := filepath.Join(l.dir, "tls.yml")
-	must(l.t, os.WriteFile(path, lines, 0o600))
+	testkit.Must(l.t, os.WriteFile(path, lines, 0o600))
 	l.server = l.serverDoes("start", path)
 }
 
 // endAgents ends the terminal servers in which agents run, and waits for what their commands left at work.
 func (l *lab) endAgents() {
-	late := time.Now().Add(longest)
-	for clean := 0; clean < 2; clean++ {
-		sockets, err := filepath.Glob(filepath.Join(l.dir, "tmux-*", "*"))
-		must(l.t, err)
-		for _, socket := range sockets {
-			if exec.Command("tmux", "-S", socket, "kill-server").Run() == nil {
-				clean = 0
-			}
-		}
-		for _, side := range l.hosts {
-			left, err := proc.WithEnvironment("ORANGE_HOME=" + filepath.Join(side.Dir, "orange"))
-			must(l.t, err)
-			if len(left) > 0 {
-				clean = 0
-			}
-		}
-		if time.Now().After(late) {
-			l.t.Errorf("agents are left in %s", l.dir)
-			return
-		}
-		<-time.After(longAgo)
+	var homes []string
+	for _, side := range l.hosts {
+		homes = append(homes, filepath.Join(side.Dir, "orange"))
 	}
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.EndTerminals(l.whole, l.dir, longest, homes...)
 }
 
 // does runs a command to its end, and answers what it printed.
@@ -178,14 +149,14 @@ func (l *lab) furnish(at parity.Side) {
 	l.t.Helper()
 	for path, text := range files() {
 		path = filepath.Join(at.Dir, path)
-		must(l.t, os.MkdirAll(filepath.Dir(path), 0o700))
-		must(l.t, os.WriteFile(path, []byte(text), 0o600))
+		testkit.Must(l.t, os.MkdirAll(filepath.Dir(path), 0o700))
+		testkit.Must(l.t, os.WriteFile(path, []byte(text), 0o600))
 	}
 	for _, words := range [][]string{{"init", "-q", project}, {"-C", project, "add", "."},
 		{"-C", project, "commit", "-q", "-m", "Begin"}} {
 		cmd := at.Program(words...)
 		git, err := exec.LookPath("git")
-		must(l.t, err)
+		testkit.Must(l.t, err)
 		cmd.Path, cmd.Args[0] = git, "git"
 		l.does(cmd)
 	}
@@ -223,12 +194,12 @@ func (l *lab) join(at func(string) parity.Side, hosts []string) {
 	}
 	ada := at("ada")
 	l.key = testkit.Key(l.t, "ada")
-	must(l.t, os.WriteFile(filepath.Join(ada.Dir, "id"), testkit.KeyFile(l.t, "ada", ""), 0o600))
-	must(l.t, os.WriteFile(filepath.Join(ada.Dir, "id.pub"), []byte(testkit.Public(l.t, "ada")+"\n"), 0o600))
+	testkit.Must(l.t, os.WriteFile(filepath.Join(ada.Dir, "id"), testkit.KeyFile(l.t, "ada", ""), 0o600))
+	testkit.Must(l.t, os.WriteFile(filepath.Join(ada.Dir, "id.pub"), []byte(testkit.Public(l.t, "ada")+"\n"), 0o600))
 	l.does(fleetProgram(ada, "join", invited("ada", "--person"), "--signing-key", filepath.Join(ada.Dir, "id")))
 	vault := filepath.Join(l.dir, "vault.git")
 	l.does(exec.Command("git", "init", "-q", "--bare", vault))
-	must(l.t, os.WriteFile(filepath.Join(vault, "hooks", "post-receive"), // pushes are counted
+	testkit.Must(l.t, os.WriteFile(filepath.Join(vault, "hooks", "post-receive"), // pushes are counted
 		[]byte("#!/bin/sh\ngrep -c /record$ >>pushes\n"), 0o700))
 	for _, name := range hosts {
 		side := at(name)
@@ -242,7 +213,7 @@ func (l *lab) join(at func(string) parity.Side, hosts []string) {
 	l.remote = l.connects()
 	var err error
 	l.trust, err = l.remote.Trust(l.t.Context())
-	must(l.t, err)
+	testkit.Must(l.t, err)
 	for _, name := range hosts {
 		l.until("the host "+name, func() bool { return l.here(name) })
 	}
@@ -255,7 +226,7 @@ func (l *lab) home() string { return filepath.Join(l.hosts["ada"].Dir, "orange")
 func (l *lab) connects() *client.Remote {
 	l.t.Helper()
 	s, err := setup.Read(l.home())
-	must(l.t, err)
+	testkit.Must(l.t, err)
 	r := &client.Remote{Home: l.home(), Setup: s}
 	l.t.Cleanup(r.Close)
 	return r
@@ -297,7 +268,7 @@ func (l *lab) starts(cmd *exec.Cmd) *process {
 	l.t.Helper()
 	p := &process{Cmd: cmd}
 	cmd.Stdout, cmd.Stderr = &p.said, &p.said
-	must(l.t, cmd.Start())
+	testkit.Must(l.t, cmd.Start())
 	l.whole.Cleanup(func() {
 		p.ends(syscall.SIGTERM)
 		if l.whole.Failed() {
@@ -326,11 +297,11 @@ func (p *process) ends(by syscall.Signal) {
 func (l *lab) megabytes(pid string) float64 {
 	l.t.Helper()
 	text, err := os.ReadFile(filepath.Join("/proc", pid, "status"))
-	must(l.t, err)
+	testkit.Must(l.t, err)
 	for _, line := range strings.Split(string(text), "\n") {
 		if words := strings.Fields(line); len(words) == 3 && words[0] == "VmRSS:" {
 			kilobytes, err := strconv.Atoi(words[1])
-			must(l.t, err)
+			testkit.Must(l.t, err)
 			return float64(kilobytes) / 1024
 		}
 	}
@@ -342,7 +313,7 @@ func (l *lab) megabytes(pid string) float64 {
 func (l *lab) serverMegabytes() float64 {
 	l.t.Helper()
 	pid, err := os.ReadFile(filepath.Join(l.dir, "server", "server.pid"))
-	must(l.t, err)
+	testkit.Must(l.t, err)
 	return l.megabytes(strings.TrimSpace(string(pid)))
 }
 
@@ -350,7 +321,7 @@ func (l *lab) serverMegabytes() float64 {
 func (l *lab) created(at parity.Side, words ...string) string {
 	l.t.Helper()
 	var made struct{ Task struct{ ID string } }
-	must(l.t, json.Unmarshal([]byte(l.does(at.Program(append(words, "--json")...))), &made))
+	testkit.Must(l.t, json.Unmarshal([]byte(l.does(at.Program(append(words, "--json")...))), &made))
 	return made.Task.ID
 }
 
@@ -381,7 +352,7 @@ func (l *lab) worktree(at parity.Side, id string) string {
 	var said struct {
 		Workspaces []struct{ Path, Task string }
 	}
-	must(l.t, json.Unmarshal([]byte(l.does(at.Program("workspace", "list", "--all", "--json"))), &said))
+	testkit.Must(l.t, json.Unmarshal([]byte(l.does(at.Program("workspace", "list", "--all", "--json"))), &said))
 	for _, w := range said.Workspaces {
 		if w.Task == id {
 			return w.Path

@@ -80,7 +80,7 @@ func (c crowd) report(i, version int, status string) error {
 func (c crowd) count(status string) int {
 	found, err := c.c.CountWorkflow(c.t.Context(),
 		&workflowservice.CountWorkflowExecutionsRequest{Query: statusQuery(status)})
-	must(c.t, err)
+	testkit.Must(c.t, err)
 	return int(found.GetCount())
 }
 
@@ -91,7 +91,7 @@ func statusQuery(status string) string {
 
 func (c crowd) events(i int) int {
 	found, err := c.c.DescribeWorkflowExecution(c.t.Context(), wire.TaskID(id("Many", i)), "")
-	must(c.t, err)
+	testkit.Must(c.t, err)
 	return int(found.GetWorkflowExecutionInfo().GetHistoryLength())
 }
 
@@ -99,12 +99,12 @@ func (c crowd) events(i int) int {
 func (l *lab) many() {
 	const fleet = "many"
 	side := parity.At(l.dir, fleet, l.admin.Orange, l.alone.Env, nil)
-	must(l.t, side.MakeNotes())
+	testkit.Must(l.t, side.MakeNotes())
 	worked := l.core(side, fleet)
 	s, err := setup.Read(filepath.Join(side.Dir, "orange"))
-	must(l.t, err)
+	testkit.Must(l.t, err)
 	connection, err := core.Dial(l.t.Context(), s)
-	must(l.t, err)
+	testkit.Must(l.t, err)
 	l.t.Cleanup(connection.Close)
 	c := crowd{l, connection}
 	w := worker.New(connection, wire.HostQueue("f1"), worker.Options{DisableWorkflowWorker: true,
@@ -112,7 +112,7 @@ func (l *lab) many() {
 	for name, call := range map[string]any{wire.TakeActivity: c.take, wire.AnswerActivity: c.answer} {
 		w.RegisterActivityWithOptions(call, activity.RegisterOptions{Name: name})
 	}
-	must(l.t, w.Start())
+	testkit.Must(l.t, w.Start())
 	l.t.Cleanup(w.Stop)
 
 	began := time.Now()
@@ -154,7 +154,7 @@ func (c crowd) lives() {
 	c.t.Helper()
 	const one = few - 1
 	for version := 5; version < 7; version++ { // the take is the first report, and three have come
-		must(c.t, c.report(one, version, "few2"))
+		testkit.Must(c.t, c.report(one, version, "few2"))
 		c.until("the report", func() bool { return c.told(one).Row.Head.Event == 5+version })
 	}
 	birth := c.events(one)
@@ -170,7 +170,7 @@ func (c crowd) told(i int) wire.Custody {
 	if err == nil {
 		err = value.Get(&m)
 	}
-	must(c.t, err)
+	testkit.Must(c.t, err)
 	return m.Body
 }
 
@@ -182,9 +182,9 @@ func (c crowd) asked(i int, key string) time.Duration {
 	handle, err := c.c.UpdateWorkflow(c.t.Context(), sdk.UpdateWorkflowOptions{
 		WorkflowID: wire.TaskID(id("Many", i)), UpdateName: wire.AskUpdate, Args: []any{ask},
 		WaitForStage: sdk.WorkflowUpdateStageCompleted})
-	must(c.t, err)
+	testkit.Must(c.t, err)
 	var reply wire.Message[wire.Reply]
-	must(c.t, handle.Get(c.t.Context(), &reply))
+	testkit.Must(c.t, handle.Get(c.t.Context(), &reply))
 	return time.Since(began)
 }
 
@@ -220,7 +220,7 @@ func (c crowd) lists(s setup.Setup) {
 	defer remote.Close()
 	began := time.Now()
 	all, err := remote.Tasks(c.t.Context())
-	must(c.t, err)
+	testkit.Must(c.t, err)
 	c.row(fmt.Sprintf("list all %d", len(all)), short(time.Since(began)), "", true)
 }
 
@@ -230,10 +230,11 @@ func (c crowd) partOfAll() int {
 	for {
 		found, err := c.c.ListWorkflow(c.t.Context(), &workflowservice.ListWorkflowExecutionsRequest{
 			Query: statusQuery("s1"), PageSize: 500, NextPageToken: next})
-		must(c.t, err)
+		testkit.Must(c.t, err)
 		for _, one := range found.GetExecutions() {
 			var m wire.Message[wire.Custody]
-			must(c.t, converter.GetDefaultDataConverter().FromPayload(one.GetMemo().GetFields()[wire.RowMemo], &m))
+			testkit.Must(c.t,
+				converter.GetDefaultDataConverter().FromPayload(one.GetMemo().GetFields()[wire.RowMemo], &m))
 			count++
 		}
 		if next = found.GetNextPageToken(); len(next) == 0 {

@@ -13,6 +13,7 @@ import (
 
 	"orange/fleet/client"
 	"orange/fleet/setup"
+	"orange/fleet/testkit"
 	"orange/fleet/wire"
 	"orange/internal/api/remote"
 	"orange/internal/rules/history"
@@ -94,7 +95,7 @@ func (l *lab) stormed() {
 	var all []*asker
 	var asks sync.WaitGroup
 	s, err := setup.Read(l.home())
-	must(l.t, err)
+	testkit.Must(l.t, err)
 	for _, c := range l.begun("Storm", clients, wire.AnyLabel) {
 		one := &asker{l: l, by: client.Of(l.home(), s, l.connects()), task: c, granted: map[string]bool{}}
 		l.until("who has "+c.Task, func() bool {
@@ -129,8 +130,8 @@ func (l *lab) trouble(began time.Time) {
 		{21 * time.Second, func() { l.daemons["h2"] = l.starts(fleetProgram(l.hosts["h2"], "host")) }},
 		{32 * time.Second, func() { l.serverDoes("kill") }},
 		{33 * time.Second, func() { l.server = l.serverDoes("start") }},
-		{52 * time.Second, func() { must(l.t, l.daemons["h3"].Process.Signal(syscall.SIGSTOP)) }},
-		{62 * time.Second, func() { must(l.t, l.daemons["h3"].Process.Signal(syscall.SIGCONT)) }},
+		{52 * time.Second, func() { testkit.Must(l.t, l.daemons["h3"].Process.Signal(syscall.SIGSTOP)) }},
+		{62 * time.Second, func() { testkit.Must(l.t, l.daemons["h3"].Process.Signal(syscall.SIGCONT)) }},
 		{66 * time.Second, func() { l.worker.ends(syscall.SIGKILL) }},
 		{67 * time.Second, func() { l.worker = l.starts(fleetProgram(l.admin, "serve")) }},
 	} {
@@ -159,8 +160,8 @@ func (l *lab) answers(all []*asker) {
 				continue
 			}
 			var told struct{ Events []history.Event }
-			must(l.t, errors.Join(err, json.Unmarshal(out, &told)))
-			must(l.t, history.VerifyChain(told.Events))
+			testkit.Must(l.t, errors.Join(err, json.Unmarshal(out, &told)))
+			testkit.Must(l.t, history.VerifyChain(told.Events))
 			times := map[string]int{}
 			for _, e := range told.Events {
 				key, _ := e.Asked()

@@ -32,9 +32,7 @@ func fleet(t *testing.T) registry.State {
 	trust := custody.Trust{Authority: testkit.Public(t, testkit.Authority),
 		People: testkit.List(t, signed.OfPeople, 4, "ada"), Hosts: testkit.List(t, signed.OfHosts, 7, "h1")}
 	s, err := registry.New(testkit.Fleet, trust)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return s
 }
 
@@ -45,9 +43,7 @@ func seed(name string) []byte {
 func invite(t *testing.T, of, name string) registry.Invite {
 	t.Helper()
 	key, err := registry.OnceOf(seed(name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return registry.Invite{Fleet: testkit.Fleet, Of: of, Name: name, Create: true, Key: key,
 		Expires: now.Add(registry.InviteFor).Unix()}
 }
@@ -55,27 +51,21 @@ func invite(t *testing.T, of, name string) registry.Invite {
 func orderOf(t *testing.T, i registry.Invite, by string) registry.Order {
 	t.Helper()
 	o, err := i.Sign(testkit.Key(t, by))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return o
 }
 
 func inviteTo(t *testing.T, s registry.State, of, name string) registry.State {
 	t.Helper()
 	s, err := s.Invited(orderOf(t, invite(t, of, name), testkit.Authority), now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return s
 }
 
 func once(t *testing.T, name string) ssh.Signer {
 	t.Helper()
 	key, err := registry.Ticket{Seed: seed(name)}.Once()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return key
 }
 
@@ -87,18 +77,14 @@ func join(t *testing.T, of, name string) registry.Join {
 func order(t *testing.T, j registry.Join, by ssh.Signer) registry.Order {
 	t.Helper()
 	o, err := j.Sign(by)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return o
 }
 
 func admit(t *testing.T, s registry.State, j registry.Join) registry.State {
 	t.Helper()
 	s, _, err := s.Admit(order(t, j, once(t, j.Name)), now.Add(soon), testkit.Key(t, testkit.Authority), "cert")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return s
 }
 
@@ -131,9 +117,7 @@ func TestAnInvitationMayLeaveOutTheRightToCreate(t *testing.T) {
 	i := invite(t, signed.OfPeople, "bob")
 	i.Create = false
 	s, err := fleet(t).Invited(orderOf(t, i, testkit.Authority), now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	s = admit(t, s, join(t, signed.OfPeople, "bob"))
 	if !strings.Contains(s.Trust.People.Text, "\nbob create=no ssh-") {
 		t.Errorf("people:\n%s", s.Trust.People.Text)
@@ -146,9 +130,7 @@ func TestATokenWorksOnce(t *testing.T) {
 	s := inviteTo(t, fleet(t), signed.OfPeople, "bob")
 	first := order(t, join(t, signed.OfPeople, "bob"), once(t, "bob"))
 	s, _, err := s.Admit(first, now, testkit.Key(t, testkit.Authority), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	_, err = s.Judge(first, now)
 	wants(t, "replayed", err, registry.ErrUsed)
 	other := join(t, signed.OfPeople, "bob")
@@ -167,9 +149,7 @@ func TestATokenWorksOnce(t *testing.T) {
 	if later.Key, err = registry.OnceOf(seed("later")); err == nil {
 		s, err = s.Invited(orderOf(t, later, testkit.Authority), now)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	_, err = s.Judge(first, now)
 	wants(t, "replayed after another invitation", err, registry.ErrUsed)
 	_, _, err = s.Admit(first, now, testkit.Key(t, testkit.Authority), "")
@@ -184,9 +164,7 @@ func TestARepeatOfAnAdmittedJoinIsAnsweredAgain(t *testing.T) {
 		t.Error("it was not answered yet")
 	}
 	s, admitted, err := s.Admit(o, now, testkit.Key(t, testkit.Authority), "cert")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	again, was := s.Answered(o)
 	if !was || again.Trust != admitted.Trust || again.Certificate != "cert" {
 		t.Errorf("%+v, %t", again, was)
@@ -348,9 +326,7 @@ func security(t *testing.T) string {
 	t.Helper()
 	raw := ssh.Marshal(struct{ Type, Key, App string }{ssh.KeyAlgoSKED25519, strings.Repeat("k", 32), "ssh:"})
 	key, err := ssh.ParsePublicKey(raw)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return sign.KeyOf(key).Words()
 }
 
@@ -398,9 +374,7 @@ func TestAHostWhoseProjectsAreOtherRepositoriesIsRefused(t *testing.T) {
 	if again.Key, err = registry.OnceOf(seed("again")); err == nil {
 		s, err = s.Invited(orderOf(t, again, testkit.Authority), now)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	second.Projects = web("cccc")
 	if _, err = s.Judge(order(t, second, once(t, "again")), now); err != nil {
 		t.Errorf("the same host with another repository: %v", err)
@@ -421,9 +395,7 @@ func TestRemovedTakesAMemberAndItsInvitationsOffTheFleet(t *testing.T) {
 	authority := testkit.Key(t, testkit.Authority)
 	s := inviteTo(t, inviteTo(t, fleet(t), signed.OfPeople, "ada"), signed.OfPeople, "bob")
 	s, err := s.Removed("ada", authority)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if want := signed.TitleOf(testkit.Fleet, signed.OfPeople, 5) + "\n"; s.Trust.People.Text != want {
 		t.Errorf("people:\n%s", s.Trust.People.Text)
 	}
@@ -445,9 +417,7 @@ func TestRetiredEndsTheKeysOfAMemberAndKeepsWhatTheySigned(t *testing.T) {
 	authority := testkit.Key(t, testkit.Authority)
 	born := testkit.Birth(t, "ada", "abc", "any", now.Add(-time.Hour))
 	s, err := inviteTo(t, fleet(t), signed.OfPeople, "ada").Retired("ada", authority, now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	lists, err := s.Trust.Lists(testkit.Fleet)
 	if err != nil || len(lists.People.Members) != 1 || !lists.People.Members[0].Until.Equal(now) ||
 		len(s.Invitations) != 0 || s.Trust.Hosts != fleet(t).Trust.Hosts {
@@ -526,9 +496,7 @@ func TestAJoinOfAnotherVersionIsRefused(t *testing.T) {
 	s := inviteTo(t, fleet(t), signed.OfPeople, "bob")
 	text := strings.Replace(order(t, join(t, signed.OfPeople, "bob"), once(t, "bob")).Text, `"v":1`, `"v":2`, 1)
 	made, err := sign.Sign(once(t, "bob"), "orange-join", text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	_, err = s.Judge(registry.Order{Text: text, Signature: made}, now)
 	wants(t, "a later version", err, registry.ErrRefused)
 }
@@ -563,13 +531,9 @@ func TestReadCountsOnlyWhatTheAuthoritySigned(t *testing.T) {
 func TestEmptyListsAreSignedAndTrustedListsNeverGoBack(t *testing.T) {
 	t.Parallel()
 	empty, err := registry.Empty(testkit.Fleet, testkit.Key(t, testkit.Authority))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	s, err := registry.New(testkit.Fleet, empty)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if lists, err := empty.Lists(testkit.Fleet); err != nil || lists.People.Version != 1 || lists.Hosts.Version != 1 {
 		t.Errorf("they have the versions %d and %d, %v", lists.People.Version, lists.Hosts.Version, err)
 	}

@@ -7,14 +7,13 @@ import (
 	"testing"
 
 	"orange/fleet/setup"
+	"orange/fleet/testkit"
 )
 
 func TestTheManualHasEveryKeyAndItsExampleIsRead(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../docs/fleet-server.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	read := 0
 	for _, example := range regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
 		if strings.Contains(example[1], "\npersistence:\n") || strings.HasPrefix(example[1], "history.") {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"orange/fleet/setup"
+	"orange/fleet/testkit"
 	"orange/internal/rules/task"
 )
 
@@ -38,13 +39,9 @@ func TestRead_saysWhatToWriteWhereThereIsNoFile(t *testing.T) {
 	if _, err := setup.Read(home); !errors.Is(err, task.ErrUsage) || !strings.Contains(err.Error(), "server:") {
 		t.Errorf("none: %v", err)
 	}
-	if err := os.Mkdir(setup.Dir(home), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.Mkdir(setup.Dir(home), 0o700))
 	text := []byte("server: x\nnamespace: home\n")
-	if err := os.WriteFile(filepath.Join(setup.Dir(home), "fleet.yml"), text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.WriteFile(filepath.Join(setup.Dir(home), "fleet.yml"), text, 0o600))
 	if got, err := setup.Read(home); err != nil || got.Server != "x" {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -87,9 +84,7 @@ func TestWrite_isReadAgainAsItWas(t *testing.T) {
 		Patience: 9 * time.Second, TLS: setup.Files{CA: below("tls/ca.pem"), Certificate: below("tls/this.pem"),
 			Key: "/elsewhere/this.key"}}
 	for _, want := range []setup.Setup{usual, whole} {
-		if err := setup.Write(home, want); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, setup.Write(home, want))
 		if got, err := setup.Read(home); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%+v, %v, expected %+v", got, err, want)
 		}

@@ -26,13 +26,9 @@ func lists(t *testing.T, version int, people ...string) custody.Trust {
 func knowAuthority(t *testing.T) string {
 	t.Helper()
 	home := t.TempDir()
-	if err := os.Mkdir(setup.Dir(home), task.PrivateFolder); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.Mkdir(setup.Dir(home), task.PrivateFolder))
 	key := []byte(testkit.Public(t, testkit.Authority) + "\n")
-	if err := os.WriteFile(setup.AuthorityPath(home), key, task.PrivateFile); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.WriteFile(setup.AuthorityPath(home), key, task.PrivateFile))
 	return home
 }
 
@@ -89,12 +85,8 @@ func TestTrust_ofAnEditedCopyIsRefused(t *testing.T) {
 	}
 	path := filepath.Join(setup.Dir(home), "trust.json")
 	text, err := os.ReadFile(path)
-	if err == nil {
-		err = os.WriteFile(path, []byte(strings.Replace(string(text), "ada", "eve", 1)), task.PrivateFile)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
+	testkit.Must(t, os.WriteFile(path, []byte(strings.Replace(string(text), "ada", "eve", 1)), task.PrivateFile))
 	if _, err := setup.Trust(home, testkit.Fleet); !errors.Is(err, sign.ErrNotTheList) {
 		t.Error(err)
 	}

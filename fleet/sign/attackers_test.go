@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"orange/fleet/sign"
+	"orange/fleet/testkit"
 	"orange/fleet/wire"
 	"orange/internal/rules/signed"
 )
@@ -54,22 +55,16 @@ func TestAttackerA_cannotAnswerInThePlaceOfAHost(t *testing.T) {
 	reply := wire.Reply{Fleet: "home", Host: "h1", Epoch: 3, Task: "abc", Key: "k1", Done: true,
 		Digest: sign.Digest(asked)}
 	good, err := sign.Reply(key(t, "h1"), reply)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	wants(t, "its own", sign.CheckReply(hosts(t), good, asked, now), "")
 	wants(t, "none", sign.CheckReply(hosts(t), reply, asked, now), wire.CodeUnsigned)
 	forged, err := sign.Reply(key(t, "h2"), reply)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	wants(t, "another host's", sign.CheckReply(hosts(t), forged, asked, now), wire.CodeStranger)
 	own := reply
 	own.Host = "h2" // honestly its own, but it was not asked
 	own, err = sign.Reply(key(t, "h2"), own)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	wants(t, "one that was not asked", sign.CheckReply(hosts(t), own, asked, now), wire.CodeElsewhere)
 	changed := good
 	changed.Exit = 3
@@ -82,14 +77,10 @@ func TestAttackerA_cannotAnswerInThePlaceOfAHost(t *testing.T) {
 func TestAttackerABC_cannotReportForAnotherHost(t *testing.T) {
 	t.Parallel()
 	good, err := sign.Report(key(t, "h1"), report("h1"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	wants(t, "its own", sign.CheckReport(hosts(t), good, now), "")
 	forged, err := sign.Report(key(t, "h2"), report("h1"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	wants(t, "another host's", sign.CheckReport(hosts(t), forged, now), wire.CodeStranger)
 	wants(t, "none", sign.CheckReport(hosts(t), report("h1"), now), wire.CodeUnsigned)
 	for what, change := range map[string]func(*wire.Report){
@@ -114,23 +105,15 @@ func TestAttackerABC_cannotAddASigner(t *testing.T) {
 	t.Parallel()
 	authority := key(t, "authority")
 	good, err := sign.List(authority, list(signed.OfPeople, member(t, "ada")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	edited := good
 	edited.Text += member(t, "mallory").Line() + "\n"
 	own, err := sign.List(key(t, "mallory"), edited.Text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	others, err := sign.List(authority, list(signed.OfHosts, member(t, "h1")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	away, err := sign.List(authority, strings.Replace(good.Text, "fleet home", "fleet away", 1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	for what, list := range map[string]sign.SignedList{"a line more": edited, "signed by another key": own,
 		"the list of hosts": others, "the list of another fleet": away, "not signed": {Text: good.Text}} {
 		_, err := list.Open(sign.KeyOf(authority.PublicKey()), "home", signed.OfPeople)

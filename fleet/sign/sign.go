@@ -27,7 +27,7 @@ func Sign(key ssh.Signer, use signed.Use, text string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("sign the text: %w", err)
 	}
-	return signed.Armored(KeyOf(key.PublicKey()), use, ssh.Marshal(made)), nil
+	return signed.Armor(KeyOf(key.PublicKey()), use, ssh.Marshal(made)), nil
 }
 
 // SignedList is a list of keys as it is handed on: its text, and the signature of the fleet's authority.

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/crypto/ssh"
 
 	"orange/fleet/sign"
+	"orange/fleet/testkit"
 	"orange/fleet/wire"
 	"orange/internal/rules/signed"
 )
@@ -27,9 +28,7 @@ func key(t *testing.T, name string) ssh.Signer {
 	t.Helper()
 	seed := bytes.Repeat([]byte(name+"\n"), ed25519.SeedSize)[:ed25519.SeedSize]
 	s, err := ssh.NewSignerFromKey(ed25519.NewKeyFromSeed(seed))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return s
 }
 
@@ -50,13 +49,9 @@ func list(of string, members ...signed.Person) string {
 func members(t *testing.T, of string, members ...signed.Person) signed.List {
 	t.Helper()
 	made, err := sign.List(key(t, "authority"), list(of, members...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	r, err := made.Open(sign.KeyOf(key(t, "authority").PublicKey()), "home", of)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return r
 }
 
@@ -84,9 +79,7 @@ func here() sign.Here {
 func askedBy(t *testing.T, by string, r wire.Request) wire.Ask {
 	t.Helper()
 	ask, err := sign.Ask(key(t, by), r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return ask
 }
 
@@ -183,21 +176,15 @@ func TestASignatureIsForOneUse(t *testing.T) {
 	t.Parallel()
 	text := sign.RequestText(request())
 	made, err := sign.Sign(key(t, "ada"), signed.ForReply, text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	wants(t, "of a reply", sign.CheckRequest(people(t), wire.Ask{Request: request(), Signature: made}, here(), ""),
 		wire.CodeUnsigned)
 	limited := signed.TitleOf("home", signed.OfPeople, 1) + "\nada namespaces=\"git\" " +
 		sign.KeyOf(key(t, "ada").PublicKey()).Words() + "\n"
 	list, err := sign.List(key(t, "authority"), limited)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	some, err := list.Open(sign.KeyOf(key(t, "authority").PublicKey()), "home", signed.OfPeople)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	wants(t, "a key for git", sign.CheckRequest(some, askedBy(t, "ada", request()), here(), ""), wire.CodeStranger)
 }
 
@@ -214,13 +201,9 @@ func (p pseudo) Read(b []byte) (int, error) {
 func TestSign_takesOneKindOfKey(t *testing.T) {
 	t.Parallel()
 	made, err := rsa.GenerateKey(pseudo{rand.New(rand.NewPCG(1, 2))}, 2048)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	s, err := ssh.NewSignerFromKey(made)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if _, err := sign.Sign(s, signed.ForReply, "text"); err == nil {
 		t.Error("an RSA key signs")
 	}
@@ -241,9 +224,7 @@ func keygen(t *testing.T, dir, stdin string, args ...string) {
 
 func write(t *testing.T, dir, name, text string) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 }
 
 func TestSshKeygenVerifiesWhatIsSignedHere(t *testing.T) {
@@ -263,15 +244,11 @@ func TestWhatSshKeygenSignsIsVerifiedHere(t *testing.T) {
 	keygen(t, dir, "", "-q", "-Y", "sign", "-f", "key", "-n", string(signed.ForRequest), "text")
 	read := func(name string) []byte {
 		text, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		return text
 	}
 	public, err := signed.ReadKey(string(read("key.pub")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	some := members(t, signed.OfPeople, signed.Person{Name: "ada", Key: public, Create: true})
 	ask := wire.Ask{Request: request(), Signature: string(read("text.sig"))}
 	wants(t, "ssh-keygen's", sign.CheckRequest(some, ask, here(), ""), "")

@@ -3,11 +3,12 @@ package storm_test
 import (
 	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"orange/fleet/testkit"
 )
 
 // change is a place of the programs that a storm has built in another way. Nothing of it is in the repository: the
@@ -28,7 +29,7 @@ func buildPrograms(t *testing.T, changes []change) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
 	root, err := filepath.Abs(filepath.Join("..", ".."))
-	must(t, err)
+	testkit.Must(t, err)
 	replaced := map[string]string{}
 	for _, c := range changes {
 		path := filepath.Join(root, c.file)
@@ -37,25 +38,18 @@ func buildPrograms(t *testing.T, changes []change) (dir string) {
 			read = path
 		}
 		text, err := os.ReadFile(read)
-		must(t, err)
+		testkit.Must(t, err)
 		if strings.Count(string(text), c.from) != 1 {
 			t.Fatalf("%s has %q %d times, expected once", c.file, c.from, strings.Count(string(text), c.from))
 		}
 		replaced[path] = filepath.Join(dir, strings.ReplaceAll(c.file, "/", "-"))
-		must(t, os.WriteFile(replaced[path], []byte(strings.Replace(string(text), c.from, c.to, 1)), 0o600))
+		testkit.Must(t, os.WriteFile(replaced[path], []byte(strings.Replace(string(text), c.from, c.to, 1)), 0o600))
 	}
 	overlay, err := json.Marshal(map[string]any{"Replace": replaced})
-	must(t, err)
-	must(t, os.WriteFile(filepath.Join(dir, "overlay.json"), overlay, 0o600))
-	must(t, os.Mkdir(filepath.Join(dir, "bin"), 0o755))
-	for folder, program := range map[string]string{root: "./cmd/orange",
-		filepath.Join(root, "fleet"): "./cmd/orange-fleet"} {
-		build := exec.CommandContext(t.Context(), "go", "build", "-overlay", filepath.Join(dir, "overlay.json"), "-o",
-			filepath.Join(dir, "bin")+"/", program)
-		build.Dir = folder
-		if out, err := build.CombinedOutput(); err != nil {
-			t.Fatalf("build %s: %v: %s", program, err, out)
-		}
-	}
-	return filepath.Join(dir, "bin")
+	testkit.Must(t, err)
+	testkit.Must(t, os.WriteFile(filepath.Join(dir, "overlay.json"), overlay, 0o600))
+	bin := filepath.Join(dir, "bin")
+	testkit.Must(t, os.Mkdir(bin, 0o755))
+	testkit.Build(t, bin, []string{"-overlay", filepath.Join(dir, "overlay.json")})
+	return bin
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"orange/fleet/custody"
+	"orange/fleet/testkit"
 	"orange/internal/rules/history"
 )
 
@@ -53,10 +54,10 @@ func (x *faults) happened() {
 func (w *world) peopleFile() string {
 	var trust custody.Trust
 	text, err := os.ReadFile(filepath.Join(w.hosts[0].home, "fleet", "trust.json"))
-	must(w.t, err)
-	must(w.t, json.Unmarshal(text, &trust))
+	testkit.Must(w.t, err)
+	testkit.Must(w.t, json.Unmarshal(text, &trust))
 	path := filepath.Join(w.dir, "people")
-	must(w.t, os.WriteFile(path, []byte(trust.People.Text), 0o600))
+	testkit.Must(w.t, os.WriteFile(path, []byte(trust.People.Text), 0o600))
 	return path
 }
 
@@ -64,7 +65,7 @@ func (w *world) peopleFile() string {
 func (w *world) pushes() (all []push) {
 	for _, words := range lines(filepath.Join(w.dir, "pushes")) {
 		up, err := strconv.ParseFloat(words[0], 64)
-		must(w.t, err)
+		testkit.Must(w.t, err)
 		p := push{at: time.Duration(up * float64(time.Second)), old: words[2], new: words[3], ref: words[4]}
 		for _, h := range w.hosts {
 			if address, _, _ := strings.Cut(words[1], ":"); address == h.address {

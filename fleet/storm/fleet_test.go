@@ -95,11 +95,11 @@ func (w *world) hostJoins(h *host, office []string) {
 	w.has(h.space, h.env, "orange-fleet", "join", line, "--snapshots", repository)
 	path := filepath.Join(h.home, "fleet", "fleet.yml")
 	text, err := os.ReadFile(path)
-	must(w.t, err)
+	testkit.Must(w.t, err)
 	lines := slices.DeleteFunc(strings.Split(string(text), "\n"), func(line string) bool {
 		return strings.HasPrefix(line, "snapshot_every:") || line == ""
 	})
-	must(w.t, os.WriteFile(path, []byte(strings.Join(append(lines, "snapshot_every: 3s\n"), "\n")), 0o600))
+	testkit.Must(w.t, os.WriteFile(path, []byte(strings.Join(append(lines, "snapshot_every: 3s\n"), "\n")), 0o600))
 	h.daemon = w.program(h.name+"-daemon", h.space, h.env, filepath.Join(w.bin, "orange-fleet"), "host")
 	h.monitor = w.program(h.name+"-monitor", h.space, h.env, filepath.Join(w.bin, "orange"), "monitor")
 	h.daemon.start()
@@ -115,11 +115,11 @@ func (w *world) personJoins(name string, office []string) {
 	w.write(name+"/orange/workflows/storm.yml", w.given("storm.yml"), 0o600)
 	if name == "mallory" { // who says to be ada
 		of := filepath.Join(w.dir, "ada", "orange", "fleet")
-		must(w.t, os.CopyFS(filepath.Join(d.dir, "orange", "fleet"), os.DirFS(of)))
+		testkit.Must(w.t, os.CopyFS(filepath.Join(d.dir, "orange", "fleet"), os.DirFS(of)))
 		path := filepath.Join(d.dir, "orange", "fleet", "fleet.yml")
 		text, err := os.ReadFile(path)
-		must(w.t, err)
-		must(w.t, os.WriteFile(path, []byte(strings.ReplaceAll(string(text), filepath.Join(w.dir, "ada", "id"),
+		testkit.Must(w.t, err)
+		testkit.Must(w.t, os.WriteFile(path, []byte(strings.ReplaceAll(string(text), filepath.Join(w.dir, "ada", "id"),
 			filepath.Join(d.dir, "id"))), 0o600))
 		return
 	}
@@ -127,8 +127,8 @@ func (w *world) personJoins(name string, office []string) {
 		"--signing-key", filepath.Join(d.dir, "id"))
 	path := filepath.Join(d.dir, "orange", "fleet", "fleet.yml")
 	text, err := os.ReadFile(path)
-	must(w.t, err)
-	must(w.t, os.WriteFile(path, append(text, "patience: 20s\n"...), 0o600)) // the machine is a busy one
+	testkit.Must(w.t, err)
+	testkit.Must(w.t, os.WriteFile(path, append(text, "patience: 20s\n"...), 0o600)) // the machine is a busy one
 }
 
 // lease is the lease of the host, as orange there reads it.

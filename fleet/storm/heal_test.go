@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"orange/fleet/custody"
+	"orange/fleet/testkit"
 	"orange/fleet/wire"
 	"orange/internal/rules/history"
 )
@@ -39,7 +40,7 @@ func (w *world) heal(ctx context.Context, c *crowd) *ending {
 	for _, h := range w.hosts {
 		w.atHost(h, syscall.SIGCONT)
 		w.link(h, "up")
-		must(w.t, os.WriteFile(filepath.Join(h.notes, "stop"), nil, 0o600))
+		testkit.Must(w.t, os.WriteFile(filepath.Join(h.notes, "stop"), nil, 0o600))
 	}
 	for _, p := range w.programs() {
 		if p.ended() {

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"orange/fleet/testkit"
 )
 
 // seeds are those of the storms that every change lives through; ORANGE_TEST_SEED names another one.
@@ -22,7 +24,7 @@ func seeds(t *testing.T) []uint64 {
 		return []uint64{1, 2}
 	}
 	seed, err := strconv.ParseUint(text, 10, 64)
-	must(t, err)
+	testkit.Must(t, err)
 	return []uint64{seed}
 }
 
@@ -124,7 +126,7 @@ func TestTheChangesOfAStormFitTheSource(t *testing.T) {
 	}
 	for _, c := range changes {
 		text, err := os.ReadFile(filepath.Join("..", "..", c.file))
-		must(t, err)
+		testkit.Must(t, err)
 		if n := strings.Count(string(text), c.from); n != 1 {
 			t.Errorf("%s has %q %d times, expected once", c.file, c.from, n)
 		}

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"orange/fleet/testkit"
 	"orange/internal/rules/task"
 	"orange/internal/run/proc"
 )
@@ -108,17 +109,10 @@ func needs(t *testing.T) (temporal string) {
 	return temporal
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func newWorld(t *testing.T, temporal, bin string, seed uint64, times times) *world {
 	t.Helper()
 	dir, err := os.MkdirTemp("/tmp", "ofs") //nolint:usetesting // the path of a socket must be short
-	must(t, err)
+	testkit.Must(t, err)
 	w := &world{t: t, dir: dir, bin: bin, seed: seed, times: times, name: filepath.Base(dir),
 		figures: map[string]int{}}
 	t.Cleanup(w.remove)
@@ -166,7 +160,7 @@ func (w *world) env(name string) []string {
 	dir := filepath.Join(w.dir, name)
 	for _, folder := range []string{dir, filepath.Join(dir, "tmp"), filepath.Join(dir, "s"),
 		filepath.Join(dir, "notes")} {
-		must(w.t, os.MkdirAll(folder, 0o700))
+		testkit.Must(w.t, os.MkdirAll(folder, 0o700))
 	}
 	return []string{"PATH=" + w.bin + ":" + os.Getenv("PATH"), "HOME=" + dir,
 		"ORANGE_HOME=" + filepath.Join(dir, "orange"), "TMUX_TMPDIR=" + filepath.Join(dir, "s"),
@@ -181,14 +175,14 @@ func (w *world) mark() string { return "ORANGE_STORM=" + w.dir }
 func (w *world) write(path, text string, mode os.FileMode) {
 	w.t.Helper()
 	path = filepath.Join(w.dir, path)
-	must(w.t, os.MkdirAll(filepath.Dir(path), 0o755))
-	must(w.t, os.WriteFile(path, []byte(text), mode))
+	testkit.Must(w.t, os.MkdirAll(filepath.Dir(path), 0o755))
+	testkit.Must(w.t, os.WriteFile(path, []byte(text), mode))
 }
 
 func (w *world) given(name string) string {
 	w.t.Helper()
 	text, err := os.ReadFile(filepath.Join("testdata", name))
-	must(w.t, err)
+	testkit.Must(w.t, err)
 	return string(text)
 }
 

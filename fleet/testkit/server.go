@@ -35,9 +35,7 @@ func Server(t testing.TB) string {
 	}
 	dev, err := testsuite.StartDevServer(t.Context(), testsuite.DevServerOptions{ExistingPath: program,
 		ClientOptions: &client.Options{Logger: Silence{}}, LogLevel: "error"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	Must(t, err)
 	t.Cleanup(func() {
 		if err := dev.Stop(); err != nil {
 			t.Log(err)
@@ -50,9 +48,7 @@ func Server(t testing.TB) string {
 func Dial(t testing.TB, address string) client.Client {
 	t.Helper()
 	c, err := client.Dial(client.Options{HostPort: address, Namespace: Fleet, Logger: Silence{}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	Must(t, err)
 	t.Cleanup(c.Close)
 	return c
 }
@@ -62,9 +58,7 @@ func Connection(t testing.TB) client.Client {
 	t.Helper()
 	options := client.Options{HostPort: Server(t), Namespace: Fleet, Logger: Silence{}}
 	for range 2 { // a second time changes nothing
-		if err := core.Init(t.Context(), options); err != nil {
-			t.Fatal(err)
-		}
+		Must(t, core.Init(t.Context(), options))
 	}
 	return Dial(t, options.HostPort)
 }

@@ -27,6 +27,14 @@ const (
 	Authority = "authority"
 )
 
+// Must ends a test that cannot go on.
+func Must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func private(name string) ed25519.PrivateKey {
 	return ed25519.NewKeyFromSeed(bytes.Repeat([]byte(name+"\n"), ed25519.SeedSize)[:ed25519.SeedSize])
 }
@@ -38,9 +46,7 @@ func KeyFile(t testing.TB, name, passphrase string) []byte {
 	if passphrase != "" {
 		block, err = ssh.MarshalPrivateKeyWithPassphrase(private(name), name, []byte(passphrase))
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	Must(t, err)
 	return pem.EncodeToMemory(block)
 }
 
@@ -48,9 +54,7 @@ func KeyFile(t testing.TB, name, passphrase string) []byte {
 func Key(t testing.TB, name string) ssh.Signer {
 	t.Helper()
 	key, err := ssh.NewSignerFromKey(private(name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	Must(t, err)
 	return key
 }
 
@@ -68,9 +72,7 @@ func List(t testing.TB, of string, version int, names ...string) sign.SignedList
 		text += signed.Person{Name: name, Key: sign.KeyOf(Key(t, name).PublicKey()), Create: true}.Line() + "\n"
 	}
 	list, err := sign.List(Key(t, Authority), text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	Must(t, err)
 	return list
 }
 
@@ -88,9 +90,7 @@ func Trust(t testing.TB, hosts ...string) custody.Trust {
 func Ask(t testing.TB, r wire.Request) wire.Ask {
 	t.Helper()
 	ask, err := sign.Ask(Key(t, r.Person), r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	Must(t, err)
 	return ask
 }
 
@@ -123,9 +123,7 @@ func Report(t testing.TB, host, task string, epoch, version, event int, status s
 	r, err := sign.Report(Key(t, host), wire.Report{Fleet: Fleet, Host: host, Epoch: epoch, Task: task,
 		Version: version, Row: wire.Row{Project: "web", Status: status, Over: status == "over",
 			Head: wire.Head{Event: event, Hash: "hash"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	Must(t, err)
 	return r
 }
 
@@ -134,9 +132,7 @@ func Reply(t testing.TB, host string, r wire.Request, event int) wire.Reply {
 	t.Helper()
 	reply, err := sign.Reply(Key(t, host), wire.Reply{Fleet: Fleet, Host: host, Epoch: r.Epoch, Task: r.Task,
 		Key: r.Key, Digest: sign.Digest(r), Done: true, Head: wire.Head{Event: event, Hash: "hash"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	Must(t, err)
 	return reply
 }
 

@@ -26,9 +26,7 @@ func office(t *testing.T) string {
 	home := t.TempDir()
 	s := setup.Usual()
 	s.Server, s.Namespace = "127.0.0.1:1", testkit.Fleet
-	if err := setup.Write(home, s); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, setup.Write(home, s))
 	if _, err := members.Make(t.Context(), home, testkit.Fleet); err != nil {
 		t.Fatal(err)
 	}

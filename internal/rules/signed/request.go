@@ -93,8 +93,8 @@ func (all People) Check(text, signature string, at time.Time) (Statement, error)
 	return r, err
 }
 
-// Asking is what a command of "orange task" is asked to do, as a request says it.
-type Asking struct {
+// AskedCommand is what a command of "orange task" is asked to do, as a request says it.
+type AskedCommand struct {
 	Method, Key, Stdin string
 	Args               []string
 	Files              map[string]string
@@ -102,7 +102,7 @@ type Asking struct {
 
 // Fits refuses a call that is not the one that was signed. The request of a new task names a digest of all that it is
 // created from, which the host of the fleet compares.
-func (r Statement) Fits(c Asking) error {
+func (r Statement) Fits(c AskedCommand) error {
 	if r.Method != c.Method {
 		return r.another("the command %q", c.Method)
 	}

@@ -39,7 +39,7 @@ func newPair(seed byte) pair {
 
 func (p pair) sign(use Use, text string) string {
 	made := appendWord(appendWord(nil, []byte(onDisk)), ed25519.Sign(p.private, Message(use, text)))
-	return Armored(p.PublicKey, use, made)
+	return Armor(p.PublicKey, use, made)
 }
 
 // text is that of a request of a person to move a task.
@@ -111,7 +111,8 @@ func TestCheck_knowsWhenAndForWhatAKeyHolds(t *testing.T) {
 	}
 	for _, line := range []string{"ada", "ada ssh-rsa AAAA", "ada cert-authority " + ada.Words(), "a*a " + ada.Words(),
 		"ada,bob " + ada.Words(), "ada create=never " + ada.Words(), `ada valid-before="20300101" ` + ada.Words(),
-		"ada ssh-ed25519 AAAA", "ada ssh-ed25519 ????", "ada create=no ssh-ed25519", "ada create=no", `ada valid-before="soon" ` + ada.Words()} {
+		"ada ssh-ed25519 AAAA", "ada ssh-ed25519 ????", "ada create=no ssh-ed25519", "ada create=no",
+		`ada valid-before="soon" ` + ada.Words()} {
 		if all, err := ParsePeople(line); err == nil {
 			t.Errorf("%s: it reads %+v", line, all)
 		}
@@ -148,19 +149,20 @@ func TestFits_refusesAnotherCallThanTheOneThatWasSigned(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	good := Asking{Method: "move", Key: "k1", Stdin: "in", Args: []string{"--", id, "checking"},
+	good := AskedCommand{Method: "move", Key: "k1", Stdin: "in", Args: []string{"--", id, "checking"},
 		Files: map[string]string{"notes.md": "notes"}}
 	if err := r.Fits(good); err != nil {
 		t.Fatal(err)
 	}
-	for what, change := range map[string]func(*Asking){
-		"method": func(c *Asking) { c.Method = "next" }, "key": func(c *Asking) { c.Key = "k2" },
-		"input": func(c *Asking) { c.Stdin = "" }, "arguments": func(c *Asking) { c.Args = []string{"--", id, "done"} },
-		"more arguments": func(c *Asking) { c.Args = append([]string{"--override"}, c.Args...) },
-		"role":           func(c *Asking) { c.Args = append([]string{"--as=worker"}, c.Args...) },
-		"file":           func(c *Asking) { c.Files = map[string]string{"notes.md": "x"} },
-		"no file":        func(c *Asking) { c.Files = nil },
-		"another name":   func(c *Asking) { c.Files = map[string]string{"other.md": "notes"} },
+	for what, change := range map[string]func(*AskedCommand){
+		"method": func(c *AskedCommand) { c.Method = "next" }, "key": func(c *AskedCommand) { c.Key = "k2" },
+		"input":          func(c *AskedCommand) { c.Stdin = "" },
+		"arguments":      func(c *AskedCommand) { c.Args = []string{"--", id, "done"} },
+		"more arguments": func(c *AskedCommand) { c.Args = append([]string{"--override"}, c.Args...) },
+		"role":           func(c *AskedCommand) { c.Args = append([]string{"--as=worker"}, c.Args...) },
+		"file":           func(c *AskedCommand) { c.Files = map[string]string{"notes.md": "x"} },
+		"no file":        func(c *AskedCommand) { c.Files = nil },
+		"another name":   func(c *AskedCommand) { c.Files = map[string]string{"other.md": "notes"} },
 	} {
 		other := good
 		change(&other)
@@ -250,8 +252,8 @@ func TestSigner_refusesASignatureOfAnotherForm(t *testing.T) {
 		blob = appendWord(blob, []byte(part))
 	}
 	for what, armor := range map[string]string{
-		"of a key that Orange does not know": Armored(rsa, ForReply, made),
-		"with a byte more":                   Armored(ada.PublicKey, ForReply, append(made, 0)),
+		"of a key that Orange does not know": Armor(rsa, ForReply, made),
+		"with a byte more":                   Armor(ada.PublicKey, ForReply, append(made, 0)),
 		"with something reserved":            string(pem.EncodeToMemory(&pem.Block{Type: armorType, Bytes: blob})),
 	} {
 		if key, err := Signer(ForReply, "text", armor); !errors.Is(err, ErrUnsigned) {
@@ -301,7 +303,7 @@ func TestSigner_knowsKeysInHardware(t *testing.T) {
 	}
 	const touched = "\x01\x00\x00\x00\x07"
 	key := of("ssh:own")
-	good := Armored(key, ForRequest, made("ssh:own", "orange-request", touched))
+	good := Armor(key, ForRequest, made("ssh:own", "orange-request", touched))
 	if by, err := Signer(ForRequest, "text", good); err != nil || by != key {
 		t.Fatalf("%q, %v", by, err)
 	}
@@ -315,7 +317,7 @@ func TestSigner_knowsKeysInHardware(t *testing.T) {
 		"of a key on a disk": appendWord(appendWord(nil, []byte(onDisk)),
 			ed25519.Sign(inside.private, Message(ForRequest, "text"))),
 	} {
-		if _, err := Signer(ForRequest, "text", Armored(key, ForRequest, signature)); !errors.Is(err, ErrUnsigned) {
+		if _, err := Signer(ForRequest, "text", Armor(key, ForRequest, signature)); !errors.Is(err, ErrUnsigned) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}

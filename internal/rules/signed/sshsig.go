@@ -59,8 +59,8 @@ func ParseKey(kind, encoded string) (PublicKey, error) {
 	if _, _, err := key.parts(); err != nil {
 		return "", err
 	}
-	if found, _, _ := word(blob); string(found) != kind {
-		return "", fmt.Errorf("read a key: it says %q and is of the type %q", kind, found)
+	if key.kind() != kind {
+		return "", fmt.Errorf("read a key: it says %q and is of the type %q", kind, key.kind())
 	}
 	return key, nil
 }
@@ -76,9 +76,10 @@ func ReadKey(line string) (PublicKey, error) {
 
 // Words are the key as an authorized_keys file has it.
 func (k PublicKey) Words() string {
-	kind, _, _ := word([]byte(k))
-	return string(kind) + " " + base64.StdEncoding.EncodeToString([]byte(k))
+	return k.kind() + " " + base64.StdEncoding.EncodeToString([]byte(k))
 }
+
+func (k PublicKey) kind() string { return string((&words{rest: []byte(k)}).next()) }
 
 // Fingerprint names a key as ssh-keygen -l does.
 func (k PublicKey) Fingerprint() string {
@@ -88,33 +89,37 @@ func (k PublicKey) Fingerprint() string {
 
 // parts are the public key itself, and the application of one in hardware.
 func (k PublicKey) parts() (public ed25519.PublicKey, application []byte, err error) {
-	kind, rest, whole := word([]byte(k))
-	var key []byte
-	if whole {
-		key, rest, whole = word(rest)
+	w := &words{rest: []byte(k)}
+	kind, key := string(w.next()), w.next()
+	if kind == inHardware {
+		application = w.next()
 	}
-	if whole && string(kind) == inHardware {
-		application, rest, whole = word(rest)
-	}
-	known := string(kind) == onDisk || string(kind) == inHardware
-	if !whole || !known || len(key) != ed25519.PublicKeySize || len(rest) > 0 {
+	if !w.ended() || kind != onDisk && kind != inHardware || len(key) != ed25519.PublicKeySize {
 		return nil, nil, fmt.Errorf("cannot use a key of the type %.40q: expected %q or %q", kind, onDisk, inHardware)
 	}
 	return key, application, nil
 }
 
-// word takes a text with its length off the beginning.
-func word(b []byte) (text, rest []byte, whole bool) {
-	const length = 4
-	if len(b) < length {
-		return nil, nil, false
-	}
-	n := uint64(binary.BigEndian.Uint32(b))
-	if n > uint64(len(b)-length) {
-		return nil, nil, false
-	}
-	return b[length : length+n], b[length+n:], true
+// words takes texts with their lengths off the beginning of what ssh has on the wire.
+type words struct {
+	rest   []byte
+	broken bool
 }
+
+func (w *words) next() []byte {
+	const length = 4
+	if w.broken || len(w.rest) < length ||
+		uint64(binary.BigEndian.Uint32(w.rest)) > uint64(len(w.rest)-length) {
+		w.broken = true
+		return nil
+	}
+	end := length + int(binary.BigEndian.Uint32(w.rest))
+	text := w.rest[length:end]
+	w.rest = w.rest[end:]
+	return text
+}
+
+func (w *words) ended() bool { return !w.broken && len(w.rest) == 0 }
 
 func appendWord(b, text []byte) []byte {
 	return append(binary.BigEndian.AppendUint32(b, uint32(len(text))), text...)
@@ -131,30 +136,24 @@ func Signer(use Use, text, armor string) (PublicKey, error) {
 	if !is || len(blob) < 4 || binary.BigEndian.Uint32(blob) != sigVersion {
 		return "", fmt.Errorf("%w: the signature is damaged", ErrUnsigned)
 	}
-	var words [5][]byte // key, use, reserved, hash, signature
-	blob, whole := blob[4:], true
-	for i := range words {
-		if whole {
-			words[i], blob, whole = word(blob)
-		}
-	}
-	if !whole || len(blob) > 0 {
+	w := &words{rest: blob[4:]}
+	key, found, reserved, hash, made := PublicKey(w.next()), w.next(), w.next(), w.next(), w.next()
+	switch {
+	case !w.ended():
 		return "", fmt.Errorf("%w: the signature is damaged", ErrUnsigned)
-	}
-	if Use(words[1]) != use || len(words[2]) > 0 || string(words[3]) != hashName {
+	case Use(found) != use || len(reserved) > 0 || string(hash) != hashName:
 		return "", fmt.Errorf("%w: the signature is for %.40q with the hash %.20q, expected %q with %q", ErrUnsigned,
-			words[1], words[3], use, hashName)
+			found, hash, use, hashName)
 	}
-	key := PublicKey(words[0])
-	if err := key.verify(Message(use, text), words[4]); err != nil {
+	if err := key.verify(Message(use, text), made); err != nil {
 		return "", fmt.Errorf("%w: %w", ErrUnsigned, err)
 	}
 	return key, nil
 }
 
-// Armored is the form in which the signature of a key is handed on. What the key made of the message comes as ssh has
+// Armor is the form in which the signature of a key is handed on. What the key made of the message comes as ssh has
 // it on the wire.
-func Armored(key PublicKey, use Use, made []byte) string {
+func Armor(key PublicKey, use Use, made []byte) string {
 	blob := binary.BigEndian.AppendUint32([]byte(magic), sigVersion)
 	for _, part := range [][]byte{[]byte(key), []byte(use), nil, []byte(hashName), made} {
 		blob = appendWord(blob, part)
@@ -185,24 +184,21 @@ func (k PublicKey) verify(message, made []byte) error {
 	if err != nil {
 		return err
 	}
-	kind, rest, whole := word(made)
-	var signature []byte
-	if whole {
-		signature, rest, whole = word(rest)
-	}
-	if own, _, _ := word([]byte(k)); !whole || !bytes.Equal(kind, own) || len(signature) != ed25519.SignatureSize {
+	w := &words{rest: made}
+	kind, signature := string(w.next()), w.next()
+	if w.broken || kind != k.kind() || len(signature) != ed25519.SignatureSize {
 		return errors.New("the signature is damaged")
 	}
-	if string(kind) == inHardware { // the device adds flags and a counter
+	if kind == inHardware { // the device adds flags and a counter
 		const more = 5
-		if len(rest) != more {
+		if len(w.rest) != more {
 			return errors.New("the signature is damaged")
 		}
 		of, digest := sha256.Sum256(application), sha256.Sum256(message)
-		message = append(append(of[:], rest...), digest[:]...)
-		rest = nil
+		message = append(append(of[:], w.rest...), digest[:]...)
+		w.rest = nil
 	}
-	if len(rest) > 0 || !ed25519.Verify(public, message, signature) {
+	if len(w.rest) > 0 || !ed25519.Verify(public, message, signature) {
 		return errors.New("the text is not the one that was signed")
 	}
 	return nil

@@ -81,7 +81,7 @@ func (p *Program) signer(_ context.Context, h *Services, joined remote.Joined, c
 	}
 	r, err := people.Check(call.Signed.Text, call.Signed.Signature, time.Now())
 	if err == nil {
-		asked := signed.Asking{Key: call.Key, Stdin: call.Stdin, Files: call.Files}
+		asked := signed.AskedCommand{Key: call.Key, Stdin: call.Stdin, Files: call.Files}
 		if len(call.Argv) > 1 {
 			asked.Method, asked.Args = call.Argv[1], call.Argv[2:]
 		}
