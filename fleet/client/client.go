@@ -278,7 +278,7 @@ func (c *Client) signed(r wire.Request) (wire.Ask, error) {
 	if err != nil {
 		return ask, fmt.Errorf("sign the request with %q: %w", c.Setup.SigningKey, err)
 	}
-	return ask, ask.Check()
+	return ask, wire.Check(ask)
 }
 
 // texts are the files of a call, and its standard input under its name.

@@ -27,7 +27,7 @@ func (c *Client) Create(ctx context.Context, b remote.Placement) (remote.Placed,
 	birth.Ask, err = c.signed(wire.Request{Task: b.ID, Method: wire.MethodCreate,
 		Args: []string{sign.BirthDigest(birth)}, Key: b.ID})
 	if err == nil {
-		err = birth.Check()
+		err = wire.Check(birth)
 	}
 	if err != nil {
 		return born, err
@@ -179,7 +179,7 @@ func (c *Client) Rescue(ctx context.Context, id, to, reason string) (remote.Serv
 	r.Ask, err = c.signed(wire.Request{Task: id, Epoch: t.Epoch, Method: wire.MethodRescue, Args: []string{to, reason},
 		Key: fmt.Sprintf("rescue-%d", t.Epoch)})
 	if err == nil {
-		err = r.Check()
+		err = wire.Check(r)
 	}
 	if err != nil {
 		return remote.ServerTask{}, err

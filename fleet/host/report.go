@@ -26,7 +26,7 @@ func (h *Host) report(ctx context.Context, id string, epoch int) (wire.Report, e
 // it cannot be made: the daemon reports the task all the same, and says why it cannot.
 func (h *Host) withAnswer(id string, epoch int, row wire.Row) *wire.Report {
 	report, err := h.next(id, epoch, row, false)
-	if err != nil || report.Check() != nil {
+	if err != nil || wire.Check(report) != nil {
 		return nil
 	}
 	return &report

@@ -1,11 +1,9 @@
 package wire
 
 import (
-	"fmt"
-	"unicode/utf8"
+	"errors"
 
 	"orange/internal/rules/idempotency"
-	"orange/internal/rules/task"
 )
 
 // The limits of messages.
@@ -28,10 +26,10 @@ type Request struct {
 	Epoch   int               `json:"epoch"`
 	Task    string            `json:"task"`
 	Method  string            `json:"method"`
-	Args    []string          `json:"args,omitempty"`
-	Stdin   string            `json:"stdin,omitempty"`
-	Files   map[string]string `json:"files,omitempty"` // texts of files that arguments name, as the person has them
-	As      string            `json:"as,omitempty"`    // the role that the person acts for
+	Args    []string          `json:"args,omitempty" text:"long"`
+	Stdin   string            `json:"stdin,omitempty" text:"long"`
+	Files   map[string]string `json:"files,omitempty" text:"long"` // texts of files that arguments name
+	As      string            `json:"as,omitempty"`                // the role that the person acts for
 	Person  string            `json:"person"`
 	Key     string            `json:"key"`
 	Expires int64             `json:"expires"` // in seconds since 1970, by the clock of the custody
@@ -60,18 +58,14 @@ type Ask struct {
 // Kind is the name and the version of the message.
 func (Ask) Kind() (string, int) { return "ask", 1 }
 
-// Check refuses a request that no program of the fleet may send.
-func (a Ask) Check() error {
+func (a Ask) limits() error {
 	r := a.Request
-	texts := append(append([]string{r.Stdin}, r.Args...), fileTexts(r.Files)...)
-	if size := total(texts); size > MostOfRequest {
-		return tooLarge("arguments, standard input and files of the request", size, MostOfRequest)
-	}
-	if err := idempotency.Check(r.Key); err != nil {
+	err := together("arguments, standard input and files of the request", MostOfRequest, r.Files,
+		append([]string{r.Stdin}, r.Args...)...)
+	if err != nil {
 		return err
 	}
-	return checkTexts(texts, "fleet", r.Fleet, "host", r.Host, "task", r.Task,
-		"method", r.Method, "role", r.As, "person", r.Person, "signature", a.Signature)
+	return idempotency.Check(r.Key)
 }
 
 // Birth is what a task is created from. The asker makes the id. With Args the task is created by them, and Branch,
@@ -84,11 +78,11 @@ type Birth struct {
 	Summary  string   `json:"summary"`
 	Harness  []string `json:"harness,omitempty"` // those that the task needs
 	Workflow string   `json:"workflow"`          // its name and, behind @, its digest, where the asker has it
-	Rules    string   `json:"rules"`             // its text
-	Context  string   `json:"context,omitempty"`
+	Rules    string   `json:"rules" text:"long"` // its text
+	Context  string   `json:"context,omitempty" text:"long"`
 	// Args are the flags and the arguments of "orange task create", without project, id and epoch.
-	Args  []string          `json:"args,omitempty"`
-	Files map[string]string `json:"files,omitempty"` // texts that Args name; StdinFile is the standard input
+	Args  []string          `json:"args,omitempty" text:"long"`
+	Files map[string]string `json:"files,omitempty" text:"long"` // that Args name; StdinFile is the input
 }
 
 // StdinFile is the name under which the files of a birth have the standard input of the command.
@@ -100,18 +94,9 @@ const HostPlace = "host:"
 // Kind is the name and the version of the message.
 func (Birth) Kind() (string, int) { return "birth", 1 }
 
-// Check refuses a birth that is too large.
-func (b Birth) Check() error {
-	texts := append(append([]string{b.Rules, b.Context}, b.Args...), fileTexts(b.Files)...)
-	if size := total(texts); size > MostOfBirth {
-		return tooLarge("workflow and context of the task", size, MostOfBirth)
-	}
-	names := pairs("harness", b.Harness, "project", b.Project, "place", b.On, "branch", b.Branch,
-		"summary", b.Summary, "workflow", b.Workflow)
-	if err := checkTexts(texts, names...); err != nil {
-		return err
-	}
-	return b.Ask.Check()
+func (b Birth) limits() error {
+	return together("workflow and context of the task", MostOfBirth, b.Files,
+		append([]string{b.Rules, b.Context}, b.Args...)...)
 }
 
 // Offer asks a host whether it has a place for a task.
@@ -128,12 +113,6 @@ type Offer struct {
 // Kind is the name and the version of the message.
 func (Offer) Kind() (string, int) { return "offer", 1 }
 
-// Check refuses an offer that is too large.
-func (o Offer) Check() error {
-	names := pairs("host", o.Not, "task", o.Task, "project", o.Project, "workflow", o.Workflow)
-	return checkTexts(nil, pairs("harness", o.Harness, names...)...)
-}
-
 // OfferAnswer is a host's answer to an offer. Unfit says why it cannot do it.
 type OfferAnswer struct {
 	Host  string `json:"host"`
@@ -142,9 +121,6 @@ type OfferAnswer struct {
 
 // Kind is the name and the version of the message.
 func (OfferAnswer) Kind() (string, int) { return "accepted", 1 }
-
-// Check refuses an answer that is too large.
-func (a OfferAnswer) Check() error { return checkTexts(nil, "host", a.Host, "reason", a.Unfit) }
 
 // DoneRequest is a request that custody keeps, with its answer.
 type DoneRequest struct {
@@ -182,29 +158,8 @@ type Head struct {
 // Kind is the name and the version of the message.
 func (Take) Kind() (string, int) { return "take", 1 }
 
-// Check refuses what is too large.
-func (t Take) Check() error {
-	if len(t.Keys) > KeptKeys {
-		return tooMany("requests", len(t.Keys), KeptKeys)
-	}
-	for _, kept := range t.Keys {
-		if err := kept.Reply.Check(); err != nil {
-			return err
-		}
-	}
-	if len(t.Since) > mostOfList {
-		return tooMany("hosts", len(t.Since), mostOfList)
-	}
-	if err := checkTexts(nil, pairs("host", t.Since, "task", t.Task, "host", t.From, "hash",
-		t.Known.Hash)...); err != nil {
-		return err
-	}
-	if t.Rescue != nil {
-		if err := t.Rescue.Check(); err != nil {
-			return err
-		}
-	}
-	return t.Birth.Check()
+func (t Take) limits() error {
+	return errors.Join(tooMany("requests", len(t.Keys), KeptKeys), tooMany("hosts", len(t.Since), mostOfList))
 }
 
 // TakeAnswer is the answer to a take: the first report of the host for its epoch, with the requests that it found in no
@@ -220,21 +175,7 @@ type TakeAnswer struct {
 // Kind is the name and the version of the message.
 func (TakeAnswer) Kind() (string, int) { return "taken", 1 }
 
-// Check refuses what is too large.
-func (t TakeAnswer) Check() error {
-	if len(t.Lost) > KeptKeys {
-		return tooMany("lost requests", len(t.Lost), KeptKeys)
-	}
-	if err := checkTexts(nil, pairs("key", t.Lost, "reason", t.Refused)...); err != nil {
-		return err
-	}
-	if t.Reply != nil {
-		if err := t.Reply.Check(); err != nil {
-			return err
-		}
-	}
-	return t.Report.Check()
-}
+func (t TakeAnswer) limits() error { return tooMany("lost requests", len(t.Lost), KeptKeys) }
 
 // Reply is a host's answer to a request, signed by its key. Done is false for a refusal: those are not kept, and a
 // repeat is judged again.
@@ -247,9 +188,9 @@ type Reply struct {
 	Digest    string `json:"digest"` // of the request
 	Done      bool   `json:"done"`
 	Exit      int    `json:"exit"`
-	Output    string `json:"output,omitempty"` // what the command printed
-	Errors    string `json:"errors,omitempty"` // what it printed on standard error
-	Cut       bool   `json:"cut,omitempty"`    // one of the two was longer
+	Output    string `json:"output,omitempty" text:"long"` // what the command printed
+	Errors    string `json:"errors,omitempty" text:"long"` // what it printed on standard error
+	Cut       bool   `json:"cut,omitempty"`                // one of the two was longer
 	Head      Head   `json:"head"`
 	Signature string `json:"signature,omitempty"`
 	// Report is the report of the task as it was then. It is signed by itself: who asked does not get it.
@@ -259,19 +200,7 @@ type Reply struct {
 // Kind is the name and the version of the message.
 func (Reply) Kind() (string, int) { return "reply", 1 }
 
-// Check refuses what is too large to be kept.
-func (r Reply) Check() error {
-	if size := len(r.Output) + len(r.Errors); size > MostOfReply {
-		return tooLarge("answer", size, MostOfReply)
-	}
-	if r.Report != nil {
-		if err := r.Report.Check(); err != nil {
-			return err
-		}
-	}
-	return checkTexts([]string{r.Output, r.Errors}, "fleet", r.Fleet, "host", r.Host, "task", r.Task, "key", r.Key,
-		"digest", r.Digest, "hash", r.Head.Hash, "signature", r.Signature)
-}
+func (r Reply) limits() error { return together("answer", MostOfReply, nil, r.Output, r.Errors) }
 
 // Look is a question that changes nothing.
 type Look struct {
@@ -283,30 +212,19 @@ type Look struct {
 // Kind is the name and the version of the message.
 func (Look) Kind() (string, int) { return "look", 1 }
 
-// Check refuses what is too large.
-func (l Look) Check() error {
-	return checkTexts(nil, pairs("argument", l.Args, "task", l.Task, "method", l.Method)...)
-}
-
 // LookAnswer is the answer to a look.
 type LookAnswer struct {
 	Host   string `json:"host"`
 	Exit   int    `json:"exit"`
-	Output string `json:"output,omitempty"`
-	Errors string `json:"errors,omitempty"`
+	Output string `json:"output,omitempty" text:"long"`
+	Errors string `json:"errors,omitempty" text:"long"`
 	Cut    bool   `json:"cut,omitempty"` // one of the two was longer
 }
 
 // Kind is the name and the version of the message.
 func (LookAnswer) Kind() (string, int) { return "seen", 1 }
 
-// Check refuses what is too large.
-func (s LookAnswer) Check() error {
-	if size := len(s.Output) + len(s.Errors); size > MostOfLook {
-		return tooLarge("answer", size, MostOfLook)
-	}
-	return checkTexts([]string{s.Output, s.Errors}, "host", s.Host)
-}
+func (s LookAnswer) limits() error { return together("answer", MostOfLook, nil, s.Output, s.Errors) }
 
 // Row is what the fleet's list shows of a task.
 type Row struct {
@@ -337,13 +255,6 @@ type Report struct {
 // Kind is the name and the version of the message.
 func (Report) Kind() (string, int) { return "report", 1 }
 
-// Check refuses what is too large.
-func (r Report) Check() error {
-	return checkTexts(nil, "signature", r.Signature, "fleet", r.Fleet, "host", r.Host, "task", r.Task,
-		"project", r.Row.Project, "summary", r.Row.Summary, "status", r.Row.Status, "branch", r.Row.Branch,
-		"attention", r.Row.Attention, "hash", r.Row.Head.Hash)
-}
-
 // Rescue takes a task away from a host that is lost, or from any host, with a reason. It is a signed request of the
 // method rescue, whose arguments are From, To and Now.
 type Rescue struct {
@@ -355,14 +266,6 @@ type Rescue struct {
 
 // Kind is the name and the version of the message.
 func (Rescue) Kind() (string, int) { return "rescue", 1 }
-
-// Check refuses what is too large.
-func (r Rescue) Check() error {
-	if err := checkTexts(nil, "host", r.To, "reason", r.Now); err != nil {
-		return err
-	}
-	return r.Ask.Check()
-}
 
 // Custody is what the fleet knows of a task: who has it, and the last row of its list. Birth is the answer to its
 // creation, of the host that created it, or of one that could not; the list has none.
@@ -393,72 +296,3 @@ type ApartWork struct {
 
 // Kind is the name and the version of the message.
 func (Custody) Kind() (string, int) { return "custody", 1 }
-
-// Check refuses what is too large.
-func (c Custody) Check() error {
-	if c.Birth != nil {
-		if err := c.Birth.Check(); err != nil {
-			return err
-		}
-	}
-	var apart []string
-	for _, a := range c.Apart {
-		apart = append(apart, "host", a.Host, "ref", a.Ref)
-	}
-	if err := checkTexts(nil, apart...); err != nil {
-		return err
-	}
-	names := pairs("host", c.Not, "task", c.Task, "phase", c.Phase, "host", c.Host, "host", c.To, "label", c.On)
-	return checkTexts(nil, pairs("key", c.Lost, pairs("harness", c.Harness, pairs("reason", c.Because,
-		names...)...)...)...)
-}
-
-func tooLarge(what string, size, most int) error {
-	return task.Notef(task.ErrUsage, "cannot send the %s: found %d bytes, at most %d", what, size, most)
-}
-
-func tooMany(what string, count, most int) error {
-	return task.Notef(task.ErrUsage, "cannot send the %s: found %d, at most %d", what, count, most)
-}
-
-// fileTexts are the names and the texts of files.
-func fileTexts(files map[string]string) []string {
-	var out []string
-	for name, text := range files {
-		out = append(out, name, text)
-	}
-	return out
-}
-
-func total(texts []string) int {
-	size := 0
-	for _, text := range texts {
-		size += len(text)
-	}
-	return size
-}
-
-// pairs puts a list of texts of one name before others, for short.
-func pairs(name string, list []string, others ...string) []string {
-	var out []string
-	for _, text := range list {
-		out = append(out, name, text)
-	}
-	return append(out, others...)
-}
-
-// checkTexts refuses texts that are no UTF-8, and those among the named ones, name by name, that are long.
-func checkTexts(long []string, pairs ...string) error {
-	for i := 0; i+1 < len(pairs); i += 2 {
-		if len(pairs[i+1]) > MostOfText {
-			return tooLarge(pairs[i], len(pairs[i+1]), MostOfText)
-		}
-		long = append(long, pairs[i+1])
-	}
-	for _, text := range long {
-		if !utf8.ValidString(text) {
-			return fmt.Errorf("cannot send %.40q: expected UTF-8", text)
-		}
-	}
-	return nil
-}

@@ -11,9 +11,6 @@ type Release struct {
 // Kind is the name and the version of the message.
 func (Release) Kind() (string, int) { return "release", 1 }
 
-// Check refuses what is too large.
-func (r Release) Check() error { return checkTexts(nil, "host", r.Host, "task", r.Task) }
-
 // ReleaseAnswer is the answer to a release. Kept says why the host keeps the task.
 type ReleaseAnswer struct {
 	Kept string `json:"kept,omitempty"`
@@ -21,9 +18,6 @@ type ReleaseAnswer struct {
 
 // Kind is the name and the version of the message.
 func (ReleaseAnswer) Kind() (string, int) { return "released", 1 }
-
-// Check refuses what is too large.
-func (r ReleaseAnswer) Check() error { return checkTexts(nil, "reason", r.Kept) }
 
 // Gone is a task that a host has no more.
 type Gone struct {
@@ -39,9 +33,6 @@ type Leave struct {
 // Kind is the name and the version of the message.
 func (Leave) Kind() (string, int) { return "leave", 1 }
 
-// Check refuses what is too large.
-func (l Leave) Check() error { return checkTexts(nil, "task", l.Gone.Task) }
-
 // LeaveAnswer is the answer to a leave: where the host's own work is.
 type LeaveAnswer struct {
 	Host string `json:"host"`
@@ -50,9 +41,6 @@ type LeaveAnswer struct {
 
 // Kind is the name and the version of the message.
 func (LeaveAnswer) Kind() (string, int) { return "left", 1 }
-
-// Check refuses what is too large.
-func (l LeaveAnswer) Check() error { return checkTexts(nil, "host", l.Host, "ref", l.Ref) }
 
 // Here is what a host says of itself before it gets a lease. Left are the tasks that it has let go.
 type Here struct {
@@ -70,13 +58,8 @@ type Here struct {
 // Kind is the name and the version of the message.
 func (Here) Kind() (string, int) { return "here", 1 }
 
-// Check refuses what is too large.
-func (h Here) Check() error {
-	if size := len(h.Labels) + len(h.Projects) + len(h.Harness) + len(h.Left); size > mostOfList {
-		return tooMany("labels, projects and tasks", size, mostOfList)
-	}
-	names := pairs("label", h.Labels, "host", h.Host, "version", h.Version, "way by ssh", h.SSH)
-	return checkTexts(nil, pairs("project", h.Projects, pairs("harness", h.Harness, names...)...)...)
+func (h Here) limits() error {
+	return tooMany("labels, projects and tasks", len(h.Labels)+len(h.Projects)+len(h.Harness)+len(h.Left), mostOfList)
 }
 
 // Lease is the answer to a here: the number of the lease that the host may hold from now on, and the tasks that are
@@ -88,9 +71,6 @@ type Lease struct {
 
 // Kind is the name and the version of the message.
 func (Lease) Kind() (string, int) { return "lease", 1 }
-
-// Check accepts every lease.
-func (Lease) Check() error { return nil }
 
 // What a request of the method drain may ask of a host.
 const (
@@ -114,12 +94,12 @@ func (Newcomer) Kind() (string, int) { return "newcomer", 1 }
 // Check refuses what is too large.
 func (n Newcomer) Check() error {
 	if n.Report != nil {
-		if err := n.Report.Check(); err != nil {
+		if err := Check(*n.Report); err != nil {
 			return err
 		}
 	}
 	if n.Birth.Ask.Signature == "" {
 		n.Birth.Ask.Request.Key = "unsigned" // it has no request yet
 	}
-	return n.Birth.Check()
+	return Check(n.Birth)
 }

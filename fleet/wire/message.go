@@ -14,7 +14,6 @@ import (
 // Body is what a message carries. Its kind and its version are those of the type, not of a value.
 type Body interface {
 	Kind() (name string, version int)
-	Check() error // refuses what no program of the fleet may send
 }
 
 // Message is a body on its way, with its kind and its version. What does not pass the body's own check is neither
@@ -36,7 +35,7 @@ type envelope struct {
 // MarshalJSON writes the message.
 func (m Message[T]) MarshalJSON() ([]byte, error) {
 	kind, version := m.Body.Kind()
-	if err := m.Body.Check(); err != nil {
+	if err := Check(m.Body); err != nil {
 		return nil, fmt.Errorf("write the message %q: %w", kind, err)
 	}
 	body, err := json.Marshal(m.Body)
@@ -72,7 +71,7 @@ func (m *Message[T]) UnmarshalJSON(text []byte) error {
 	default:
 		var body T
 		if err = readStrictly(whole.Body, &body); err == nil {
-			err = body.Check()
+			err = Check(body)
 		}
 		if err == nil {
 			m.Body = body
