@@ -37,16 +37,12 @@ func start(id string) client.StartWorkflowOptions {
 		WorkflowIDConflictPolicy: enums.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING}
 }
 
-// updateOrBegin is Update of a workflow that begins, of a type and with a state, where there is none.
-func updateOrBegin(ctx context.Context, c client.Client, id, kind string, state any, name string, message, answer any,
-) error {
+// updateOrBegin asks a workflow that begins, of a type and with a state, where there is none.
+func updateOrBegin(ctx context.Context, c client.Client, id, kind string, state any, name string, message any) (
+	client.WorkflowUpdateHandle, error) {
 	begin := c.NewWithStartWorkflowOperation(start(id), kind, state)
-	handle, err := c.UpdateWithStartWorkflow(ctx, client.UpdateWithStartWorkflowOptions{StartWorkflowOperation: begin,
+	return c.UpdateWithStartWorkflow(ctx, client.UpdateWithStartWorkflowOptions{StartWorkflowOperation: begin,
 		UpdateOptions: update("", name, message)})
-	if err != nil {
-		return err
-	}
-	return handle.Get(ctx, answer)
 }
 
 // Begin begins the custody of a task; one that is there goes on as it is.

@@ -62,12 +62,12 @@ func (c calls) release(ctx context.Context, m wire.Message[wire.Release]) (wire.
 
 // UpdateHost sends an update to the workflow of a host, which begins where there is none.
 func UpdateHost(ctx context.Context, c client.Client, host, update string, message, answer any) error {
-	err := updateOrBegin(ctx, c, wire.HostID(host), wire.HostWorkflow, wire.Of(custody.HostState{Host: host}), update,
-		message, answer)
+	handle, err := updateOrBegin(ctx, c, wire.HostID(host), wire.HostWorkflow,
+		wire.Of(custody.HostState{Host: host}), update, message)
 	if err != nil {
 		return fmt.Errorf("reach the workflow of the host %q: %w", host, err)
 	}
-	return nil
+	return handle.Get(ctx, answer)
 }
 
 // Init makes what a fleet needs at its server: the namespace, and the attributes that lists search by. What is there
@@ -90,8 +90,7 @@ func Init(ctx context.Context, options client.Options) error {
 	}
 	defer c.Close()
 	err = untilKnown[*serviceerror.NamespaceNotFound](ctx, func() error {
-		return attributes(ctx, c,
-			options.Namespace)
+		return attributes(ctx, c, options.Namespace)
 	})
 	if err != nil {
 		return err
@@ -163,8 +162,11 @@ func Tell(ctx context.Context, c client.Client, fleet string, birth wire.Birth, 
 	}
 	again := wire.Of(state)
 	var answer wire.Message[wire.Custody]
-	err = updateOrBegin(ctx, c, wire.TaskID(r.Task), wire.TaskWorkflow, flow.Start{Fleet: fleet, Task: r.Task,
-		State: &again}, wire.TellUpdate, wire.Of(r), &answer)
+	handle, err := updateOrBegin(ctx, c, wire.TaskID(r.Task), wire.TaskWorkflow, flow.Start{Fleet: fleet, Task: r.Task,
+		State: &again}, wire.TellUpdate, wire.Of(r))
+	if err == nil {
+		err = handle.Get(ctx, &answer)
+	}
 	if err != nil {
 		return wire.Custody{}, fmt.Errorf("tell the server of task %s: %w", r.Task, workflowError(err))
 	}

@@ -57,8 +57,11 @@ func HasRegistry(ctx context.Context, c client.Client) (bool, error) {
 
 // Publish brings the lists of keys of a fleet to its registry, which begins with the whole state where there is none.
 func Publish(ctx context.Context, c client.Client, state registry.State) error {
-	err := updateOrBegin(ctx, c, wire.RegistryID, wire.RegistryWorkflow, wire.Of(state), wire.TrustUpdate, state.Trust,
-		nil)
+	handle, err := updateOrBegin(ctx, c, wire.RegistryID, wire.RegistryWorkflow, wire.Of(state), wire.TrustUpdate,
+		state.Trust)
+	if err == nil {
+		err = handle.Get(ctx, nil)
+	}
 	if err != nil {
 		return fmt.Errorf("bring the lists of keys to the registry of the fleet %q: %w", state.Fleet,
 			workflowError(err))

@@ -1,9 +1,7 @@
 package flow_test
 
 import (
-	"bytes"
 	"context"
-	"crypto/ed25519"
 	"errors"
 	"slices"
 	"strings"
@@ -70,28 +68,16 @@ func (c *club) spread(_ context.Context, s flow.Spread) error {
 	return nil
 }
 
-func onceOf(name string) []byte {
-	return bytes.Repeat([]byte(name+"-once"), ed25519.SeedSize)[:ed25519.SeedSize]
-}
-
 func (c *club) invite(name string) registry.Order {
 	c.t.Helper()
-	key, err := registry.OnceOf(onceOf(name))
-	testkit.Must(c.t, err)
-	o, err := registry.Invite{Fleet: testkit.Fleet, Of: signed.OfPeople, Name: name, Create: true, Key: key,
-		Expires: c.env.Now().Add(registry.InviteFor).Unix()}.Sign(testkit.Key(c.t, testkit.Authority))
-	testkit.Must(c.t, err)
-	return o
+	return testkit.Order(c.t, testkit.Invite(c.t, signed.OfPeople, name, c.env.Now()), testkit.Key(c.t,
+		testkit.Authority))
 }
 
 func (c *club) join(name, key string) registry.Order {
 	c.t.Helper()
-	once, err := registry.Ticket{Seed: onceOf(name)}.Once()
-	testkit.Must(c.t, err)
 	joins := registry.Join{Fleet: testkit.Fleet, Of: signed.OfPeople, Name: name, Key: testkit.Public(c.t, key)}
-	o, err := joins.Sign(once)
-	testkit.Must(c.t, err)
-	return o
+	return testkit.Order(c.t, joins, testkit.Once(c.t, name))
 }
 
 // send sends an update at a time, and notes how it ended.

@@ -2,7 +2,6 @@ package registry_test
 
 import (
 	"bytes"
-	"crypto/ed25519"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -36,37 +35,11 @@ func fleet(t *testing.T) registry.State {
 	return s
 }
 
-func seed(name string) []byte {
-	return bytes.Repeat([]byte(name+"-once"), ed25519.SeedSize)[:ed25519.SeedSize]
-}
-
-func invite(t *testing.T, of, name string) registry.Invite {
-	t.Helper()
-	key, err := registry.OnceOf(seed(name))
-	testkit.Must(t, err)
-	return registry.Invite{Fleet: testkit.Fleet, Of: of, Name: name, Create: true, Key: key,
-		Expires: now.Add(registry.InviteFor).Unix()}
-}
-
-func orderOf(t *testing.T, i registry.Invite, by string) registry.Order {
-	t.Helper()
-	o, err := i.Sign(testkit.Key(t, by))
-	testkit.Must(t, err)
-	return o
-}
-
 func inviteTo(t *testing.T, s registry.State, of, name string) registry.State {
 	t.Helper()
-	s, err := s.Invited(orderOf(t, invite(t, of, name), testkit.Authority), now)
+	s, err := s.Invited(testkit.Order(t, testkit.Invite(t, of, name, now), testkit.Key(t, testkit.Authority)), now)
 	testkit.Must(t, err)
 	return s
-}
-
-func once(t *testing.T, name string) ssh.Signer {
-	t.Helper()
-	key, err := registry.Ticket{Seed: seed(name)}.Once()
-	testkit.Must(t, err)
-	return key
 }
 
 func join(t *testing.T, of, name string) registry.Join {
@@ -74,16 +47,10 @@ func join(t *testing.T, of, name string) registry.Join {
 	return registry.Join{Fleet: testkit.Fleet, Of: of, Name: name, Key: testkit.Public(t, name)}
 }
 
-func order(t *testing.T, j registry.Join, by ssh.Signer) registry.Order {
-	t.Helper()
-	o, err := j.Sign(by)
-	testkit.Must(t, err)
-	return o
-}
-
 func admit(t *testing.T, s registry.State, j registry.Join) registry.State {
 	t.Helper()
-	s, _, err := s.Admit(order(t, j, once(t, j.Name)), now.Add(soon), testkit.Key(t, testkit.Authority), "cert")
+	s, _, err := s.Admit(testkit.Order(t, j, testkit.Once(t, j.Name)), now.Add(soon), testkit.Key(t,
+		testkit.Authority), "cert")
 	testkit.Must(t, err)
 	return s
 }
@@ -114,9 +81,9 @@ func TestAnInvitationIsGoodForOneMemberOfItsNameAndKind(t *testing.T) {
 
 func TestAnInvitationMayLeaveOutTheRightToCreate(t *testing.T) {
 	t.Parallel()
-	i := invite(t, signed.OfPeople, "bob")
+	i := testkit.Invite(t, signed.OfPeople, "bob", now)
 	i.Create = false
-	s, err := fleet(t).Invited(orderOf(t, i, testkit.Authority), now)
+	s, err := fleet(t).Invited(testkit.Order(t, i, testkit.Key(t, testkit.Authority)), now)
 	testkit.Must(t, err)
 	s = admit(t, s, join(t, signed.OfPeople, "bob"))
 	if !strings.Contains(s.Trust.People.Text, "\nbob create=no ssh-") {
@@ -128,26 +95,27 @@ func TestAnInvitationMayLeaveOutTheRightToCreate(t *testing.T) {
 func TestATokenWorksOnce(t *testing.T) {
 	t.Parallel()
 	s := inviteTo(t, fleet(t), signed.OfPeople, "bob")
-	first := order(t, join(t, signed.OfPeople, "bob"), once(t, "bob"))
+	first := testkit.Order(t, join(t, signed.OfPeople, "bob"), testkit.Once(t, "bob"))
 	s, _, err := s.Admit(first, now, testkit.Key(t, testkit.Authority), "")
 	testkit.Must(t, err)
 	_, err = s.Judge(first, now)
 	wants(t, "replayed", err, registry.ErrUsed)
 	other := join(t, signed.OfPeople, "bob")
 	other.Key = testkit.Public(t, "eve")
-	_, err = s.Judge(order(t, other, once(t, "bob")), now)
+	_, err = s.Judge(testkit.Order(t, other, testkit.Once(t, "bob")), now)
 	wants(t, "with another key", err, registry.ErrUsed)
-	if s, err = s.Invited(orderOf(t, invite(t, signed.OfPeople, "bob"), testkit.Authority), now); err != nil {
+	if s, err = s.Invited(testkit.Order(t, testkit.Invite(t, signed.OfPeople, "bob", now), testkit.Key(t,
+		testkit.Authority)), now); err != nil {
 		t.Fatal(err)
 	}
-	_, err = s.Judge(order(t, other, once(t, "bob")), now)
+	_, err = s.Judge(testkit.Order(t, other, testkit.Once(t, "bob")), now)
 	wants(t, "after the order of the invitation came again", err, registry.ErrUsed)
 	if len(s.Invitations) != 1 {
 		t.Errorf("%d invitations", len(s.Invitations))
 	}
-	later := invite(t, signed.OfPeople, "bob")
-	if later.Key, err = registry.OnceOf(seed("later")); err == nil {
-		s, err = s.Invited(orderOf(t, later, testkit.Authority), now)
+	later := testkit.Invite(t, signed.OfPeople, "bob", now)
+	if later.Key, err = registry.OnceOf(testkit.OnceSeed("later")); err == nil {
+		s, err = s.Invited(testkit.Order(t, later, testkit.Key(t, testkit.Authority)), now)
 	}
 	testkit.Must(t, err)
 	_, err = s.Judge(first, now)
@@ -159,7 +127,7 @@ func TestATokenWorksOnce(t *testing.T) {
 func TestARepeatOfAnAdmittedJoinIsAnsweredAgain(t *testing.T) {
 	t.Parallel()
 	s := inviteTo(t, fleet(t), signed.OfHosts, "h2")
-	o := order(t, join(t, signed.OfHosts, "h2"), once(t, "h2"))
+	o := testkit.Order(t, join(t, signed.OfHosts, "h2"), testkit.Once(t, "h2"))
 	if _, was := s.Answered(o); was {
 		t.Error("it was not answered yet")
 	}
@@ -171,7 +139,7 @@ func TestARepeatOfAnAdmittedJoinIsAnsweredAgain(t *testing.T) {
 	}
 	other := join(t, signed.OfHosts, "h2")
 	other.Key = testkit.Public(t, "eve")
-	if _, was := s.Answered(order(t, other, once(t, "h2"))); was {
+	if _, was := s.Answered(testkit.Order(t, other, testkit.Once(t, "h2"))); was {
 		t.Error("another join is answered too")
 	}
 }
@@ -185,11 +153,13 @@ func TestWhatIsForgedOrExpiredOrMeantForAnotherIsRefused(t *testing.T) {
 		_, err := s.Judge(o, at)
 		return err
 	}
-	changed := order(t, bob, once(t, "bob"))
+	changed := testkit.Order(t, bob, testkit.Once(t, "bob"))
 	changed.Text = strings.Replace(changed.Text, "bob", "eve", 1)
 	wants(t, "changed", judged(changed, now), registry.ErrForged)
-	wants(t, "with a key that no invitation has", judged(order(t, bob, once(t, "eve")), now), registry.ErrUnknown)
-	wants(t, "expired", judged(order(t, bob, once(t, "bob")), now.Add(registry.InviteFor)), registry.ErrExpired)
+	wants(t, "with a key that no invitation has", judged(testkit.Order(t, bob, testkit.Once(t, "eve")), now),
+		registry.ErrUnknown)
+	wants(t, "expired", judged(testkit.Order(t, bob, testkit.Once(t, "bob")), now.Add(registry.InviteFor)),
+		registry.ErrExpired)
 	for what, change := range map[string]func(*registry.Join){
 		"another name":  func(j *registry.Join) { j.Name = "eve" },
 		"another list":  func(j *registry.Join) { j.Of = signed.OfHosts },
@@ -199,9 +169,10 @@ func TestWhatIsForgedOrExpiredOrMeantForAnotherIsRefused(t *testing.T) {
 	} {
 		j := bob
 		change(&j)
-		wants(t, what, judged(order(t, j, once(t, "bob")), now), registry.ErrForged)
+		wants(t, what, judged(testkit.Order(t, j, testkit.Once(t, "bob")), now), registry.ErrForged)
 	}
-	if err := judged(order(t, bob, once(t, "bob")), now.Add(registry.InviteFor-time.Second)); err != nil {
+	if err := judged(testkit.Order(t, bob, testkit.Once(t, "bob")),
+		now.Add(registry.InviteFor-time.Second)); err != nil {
 		t.Errorf("in time: %v", err)
 	}
 }
@@ -209,17 +180,20 @@ func TestWhatIsForgedOrExpiredOrMeantForAnotherIsRefused(t *testing.T) {
 func TestOnlyTheAuthorityInvites(t *testing.T) {
 	t.Parallel()
 	s := fleet(t)
-	bob := invite(t, signed.OfPeople, "bob")
+	bob := testkit.Invite(t, signed.OfPeople, "bob", now)
 	tried := func(o registry.Order, at time.Time) error {
 		_, err := s.Invited(o, at)
 		return err
 	}
-	wants(t, "signed by another", tried(orderOf(t, bob, "ada"), now), registry.ErrForged)
-	wants(t, "not signed", tried(registry.Order{Text: orderOf(t, bob, "ada").Text}, now), registry.ErrForged)
-	asJoin := order(t, join(t, signed.OfPeople, "bob"), testkit.Key(t, testkit.Authority))
+	wants(t, "signed by another", tried(testkit.Order(t, bob, testkit.Key(t, "ada")), now), registry.ErrForged)
+	wants(t, "not signed", tried(registry.Order{Text: testkit.Order(t, bob, testkit.Key(t, "ada")).Text}, now),
+		registry.ErrForged)
+	asJoin := testkit.Order(t, join(t, signed.OfPeople, "bob"), testkit.Key(t, testkit.Authority))
 	wants(t, "signed for another use", tried(asJoin, now), registry.ErrForged)
-	wants(t, "later", tried(orderOf(t, bob, testkit.Authority), now.Add(registry.InviteFor)), registry.ErrExpired)
-	wants(t, "much earlier", tried(orderOf(t, bob, testkit.Authority), now.Add(-2*time.Minute)), registry.ErrExpired)
+	wants(t, "later", tried(testkit.Order(t, bob, testkit.Key(t, testkit.Authority)), now.Add(registry.InviteFor)),
+		registry.ErrExpired)
+	wants(t, "much earlier", tried(testkit.Order(t, bob, testkit.Key(t, testkit.Authority)),
+		now.Add(-2*time.Minute)), registry.ErrExpired)
 	for what, change := range map[string]func(*registry.Invite){
 		"another fleet": func(i *registry.Invite) { i.Fleet = "office" },
 		"another list":  func(i *registry.Invite) { i.Of = "cats" },
@@ -227,28 +201,28 @@ func TestOnlyTheAuthorityInvites(t *testing.T) {
 	} {
 		i := bob
 		change(&i)
-		wants(t, what, tried(orderOf(t, i, testkit.Authority), now), registry.ErrForged)
+		wants(t, what, tried(testkit.Order(t, i, testkit.Key(t, testkit.Authority)), now), registry.ErrForged)
 	}
 	i := bob
 	i.Name = "*"
-	wants(t, "a pattern as the name", tried(orderOf(t, i, testkit.Authority), now), task.ErrUsage)
+	wants(t, "a pattern as the name", tried(testkit.Order(t, i, testkit.Key(t, testkit.Authority)), now), task.ErrUsage)
 }
 
 func TestALaterInvitationMakesTheOneBeforeVoid(t *testing.T) {
 	t.Parallel()
 	s := inviteTo(t, fleet(t), signed.OfPeople, "bob")
-	later := invite(t, signed.OfPeople, "bob")
+	later := testkit.Invite(t, signed.OfPeople, "bob", now)
 	var err error
-	if later.Key, err = registry.OnceOf(seed("later")); err != nil {
+	if later.Key, err = registry.OnceOf(testkit.OnceSeed("later")); err != nil {
 		t.Fatal(err)
 	}
-	if s, err = s.Invited(orderOf(t, later, testkit.Authority), now); err != nil {
+	if s, err = s.Invited(testkit.Order(t, later, testkit.Key(t, testkit.Authority)), now); err != nil {
 		t.Fatal(err)
 	}
 	bob := join(t, signed.OfPeople, "bob")
-	_, err = s.Judge(order(t, bob, once(t, "bob")), now)
+	_, err = s.Judge(testkit.Order(t, bob, testkit.Once(t, "bob")), now)
 	wants(t, "the earlier one", err, registry.ErrUnknown)
-	if _, err = s.Judge(order(t, bob, once(t, "later")), now); err != nil {
+	if _, err = s.Judge(testkit.Order(t, bob, testkit.Once(t, "later")), now); err != nil {
 		t.Errorf("the later one: %v", err)
 	}
 }
@@ -257,7 +231,7 @@ func TestInvitationsThatAreLongOverAreForgottenAndManyAreRefused(t *testing.T) {
 	t.Parallel()
 	s := inviteTo(t, fleet(t), signed.OfPeople, "bob")
 	s.Invitations = slices.Repeat(s.Invitations, 500)
-	eve := orderOf(t, invite(t, signed.OfPeople, "eve"), testkit.Authority)
+	eve := testkit.Order(t, testkit.Invite(t, signed.OfPeople, "eve", now), testkit.Key(t, testkit.Authority))
 	_, err := s.Invited(eve, now)
 	wants(t, "too many", err, registry.ErrRefused)
 	for i := range s.Invitations {
@@ -271,9 +245,11 @@ func TestInvitationsThatAreLongOverAreForgottenAndManyAreRefused(t *testing.T) {
 func TestANameIsThatOfAPersonOrOfAHost(t *testing.T) {
 	t.Parallel()
 	s := fleet(t)
-	_, err := s.Invited(orderOf(t, invite(t, signed.OfHosts, "ada"), testkit.Authority), now)
+	_, err := s.Invited(testkit.Order(t, testkit.Invite(t, signed.OfHosts, "ada", now), testkit.Key(t,
+		testkit.Authority)), now)
 	wants(t, "a host as a person", err, registry.ErrTaken)
-	_, err = s.Invited(orderOf(t, invite(t, signed.OfPeople, "h1"), testkit.Authority), now)
+	_, err = s.Invited(testkit.Order(t, testkit.Invite(t, signed.OfPeople, "h1", now), testkit.Key(t,
+		testkit.Authority)), now)
 	wants(t, "a person as a host", err, registry.ErrTaken)
 	s = inviteTo(t, inviteTo(t, s, signed.OfPeople, "eve"), signed.OfHosts, "eve") // the last one counts
 	if len(s.Invitations) != 1 {
@@ -288,7 +264,7 @@ func TestEveryMemberHasAKeyOfItsOwn(t *testing.T) {
 		for _, has := range []string{"ada", "h1"} {
 			j := join(t, of, "new")
 			j.Key = testkit.Public(t, has)
-			_, err := s.Judge(order(t, j, once(t, "new")), now)
+			_, err := s.Judge(testkit.Order(t, j, testkit.Once(t, "new")), now)
 			wants(t, has+"'s key in "+of, err, registry.ErrTaken)
 		}
 	}
@@ -336,7 +312,7 @@ func TestAHostSignsWithoutAPerson(t *testing.T) {
 		s := inviteTo(t, fleet(t), of, "new")
 		j := join(t, of, "new")
 		j.Key = security(t)
-		_, err := s.Judge(order(t, j, once(t, "new")), now)
+		_, err := s.Judge(testkit.Order(t, j, testkit.Once(t, "new")), now)
 		if !errors.Is(err, kind) {
 			t.Errorf("%s: %v", of, err)
 		}
@@ -352,13 +328,14 @@ func TestAHostWhoseProjectsAreOtherRepositoriesIsRefused(t *testing.T) {
 	second := join(t, signed.OfHosts, "h2")
 	second.Projects = web("bbbb")
 	s = inviteTo(t, s, signed.OfHosts, "h2")
-	_, err := s.Judge(order(t, second, once(t, "h2")), now)
+	_, err := s.Judge(testkit.Order(t, second, testkit.Once(t, "h2")), now)
 	wants(t, "another first commit", err, registry.ErrRefused)
 	if err == nil || !strings.Contains(err.Error(), `the host h1: project "web"`) {
 		t.Error(err)
 	}
 	second.Projects = []remote.HostProject{{Name: "api"}}
-	_, admitted, err := s.Admit(order(t, second, once(t, "h2")), now, testkit.Key(t, testkit.Authority), "")
+	_, admitted, err := s.Admit(testkit.Order(t, second, testkit.Once(t, "h2")), now, testkit.Key(t,
+		testkit.Authority), "")
 	if err != nil || len(admitted.Notes) != 1 {
 		t.Errorf("no common project: %q, %v", admitted.Notes, err)
 	}
@@ -366,20 +343,20 @@ func TestAHostWhoseProjectsAreOtherRepositoriesIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	second.Projects = web("bbbb")
-	if _, err = s.Judge(order(t, second, once(t, "h2")), now); err != nil {
+	if _, err = s.Judge(testkit.Order(t, second, testkit.Once(t, "h2")), now); err != nil {
 		t.Errorf("after the other host is removed: %v", err)
 	}
 	s = admit(t, s, second)
-	again := invite(t, signed.OfHosts, "h2")
-	if again.Key, err = registry.OnceOf(seed("again")); err == nil {
-		s, err = s.Invited(orderOf(t, again, testkit.Authority), now)
+	again := testkit.Invite(t, signed.OfHosts, "h2", now)
+	if again.Key, err = registry.OnceOf(testkit.OnceSeed("again")); err == nil {
+		s, err = s.Invited(testkit.Order(t, again, testkit.Key(t, testkit.Authority)), now)
 	}
 	testkit.Must(t, err)
 	second.Projects = web("cccc")
-	if _, err = s.Judge(order(t, second, once(t, "again")), now); err != nil {
+	if _, err = s.Judge(testkit.Order(t, second, testkit.Once(t, "again")), now); err != nil {
 		t.Errorf("the same host with another repository: %v", err)
 	}
-	o := order(t, second, once(t, "again"))
+	o := testkit.Order(t, second, testkit.Once(t, "again"))
 	if s, _, err = s.Admit(o, now, testkit.Key(t, testkit.Authority), ""); err != nil || len(s.Projects) != 1 {
 		t.Fatalf("the projects of the host: %+v, %v", s.Projects, err)
 	}
@@ -454,7 +431,7 @@ func TestRetiredEndsTheKeysOfAMemberAndKeepsWhatTheySigned(t *testing.T) {
 func TestReadTicket_takesTheLineAsItWasPrinted(t *testing.T) {
 	t.Parallel()
 	want := registry.Ticket{Server: "x:7233", Fleet: "home", Of: signed.OfHosts, Name: "h2", Authority: "key",
-		Seed: seed("h2"), CA: "ca"}
+		Seed: testkit.OnceSeed("h2"), CA: "ca"}
 	line, err := want.Line()
 	if err != nil || strings.ContainsAny(line, "\n '\"$") {
 		t.Fatalf("%q, %v", line, err)
@@ -470,12 +447,13 @@ func TestReadTicket_takesTheLineAsItWasPrinted(t *testing.T) {
 		}
 		return "orange-fleet-join-" + base64.RawURLEncoding.EncodeToString(text)
 	}
-	if _, err := registry.ReadTicket(made(registry.Ticket{V: 1, Seed: seed("h2")})); err != nil {
+	if _, err := registry.ReadTicket(made(registry.Ticket{V: 1, Seed: testkit.OnceSeed("h2")})); err != nil {
 		t.Error(err)
 	}
 	for _, bad := range []string{"", "home", line[1:], line[:len(line)-9],
 		strings.TrimPrefix(line, "orange-fleet-join-"),
-		made(registry.Ticket{V: 2, Seed: seed("h2")}), made(registry.Ticket{V: 1, Seed: seed("h2")[1:]})} {
+		made(registry.Ticket{V: 2, Seed: testkit.OnceSeed("h2")}), made(registry.Ticket{V: 1,
+			Seed: testkit.OnceSeed("h2")[1:]})} {
 		_, err := registry.ReadTicket(bad)
 		wants(t, bad, err, task.ErrUsage)
 	}
@@ -494,8 +472,9 @@ func TestAnOrderThatIsTooLargeIsNotSent(t *testing.T) {
 func TestAJoinOfAnotherVersionIsRefused(t *testing.T) {
 	t.Parallel()
 	s := inviteTo(t, fleet(t), signed.OfPeople, "bob")
-	text := strings.Replace(order(t, join(t, signed.OfPeople, "bob"), once(t, "bob")).Text, `"v":1`, `"v":2`, 1)
-	made, err := sign.Sign(once(t, "bob"), "orange-join", text)
+	text := strings.Replace(testkit.Order(t, join(t, signed.OfPeople, "bob"), testkit.Once(t, "bob")).Text, `"v":1`,
+		`"v":2`, 1)
+	made, err := sign.Sign(testkit.Once(t, "bob"), "orange-join", text)
 	testkit.Must(t, err)
 	_, err = s.Judge(registry.Order{Text: text, Signature: made}, now)
 	wants(t, "a later version", err, registry.ErrRefused)
@@ -515,7 +494,7 @@ func TestANameThatTheOtherListHasGotSinceIsTaken(t *testing.T) {
 	s.Trust.People = testkit.List(t, signed.OfPeople, 5, "ada", "bob")
 	j := join(t, signed.OfHosts, "bob")
 	j.Key = testkit.Public(t, "new")
-	_, err := s.Judge(order(t, j, once(t, "bob")), now)
+	_, err := s.Judge(testkit.Order(t, j, testkit.Once(t, "bob")), now)
 	wants(t, "a host with the name of a person", err, registry.ErrTaken)
 }
 
