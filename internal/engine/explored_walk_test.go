@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"orange/internal/proof/explore"
 	"orange/internal/proof/simulate"
 	"orange/internal/rules/action"
 	"orange/internal/rules/decide"
@@ -23,12 +22,11 @@ import (
 type walk struct {
 	*simulation
 	p          *process
-	reach      *explore.Reach
+	reach      *explored
 	id         string
 	unreported []*simulate.Agent // whose death is not reported yet
 	died       map[string]bool   // roles whose agent has died by itself and was not started since
 	eventsSeen int               // events that were looked at
-	met        map[int]bool      // configurations
 	failed     map[string]bool   // hooks that fail in this step
 	runnerDies bool              // the runner of hooks dies before it has begun
 	// what there is outside of the document, by the key of the part that looks at it; nil where it is random

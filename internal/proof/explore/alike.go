@@ -37,47 +37,11 @@ func restart(role int) int { return rest + 2*role + 1 }
 // begun is what follows where a person takes the task back to one of the states that can begin again.
 func (w *walk) begun(state int) int { return rest + 2*len(w.roles) + state }
 
-// viewed is what decide answered for all configurations with one view.
-type viewed struct {
-	view    view
-	follows []int32 // from events of each kind: its place in the walk's list; 0 where that was not asked yet
-	touched int32   // the counters after a person has changed the task; -1 where that was not asked yet
-}
-
-// goTo makes a configuration the one whose events are followed.
-func (w *walk) goTo(c config) {
-	n, known := w.numberOf[c.view()]
-	if !known {
-		n = int32(len(w.views))
-		w.numberOf[c.view()] = n
-		w.views = append(w.views, viewed{c.view(), make([]int32, w.begun(len(w.def.Redo))), -1})
-	}
-	w.viewOf = append(w.viewOf, n)
-	w.here = &w.views[n]
-}
-
-// once returns what follows from events of a kind in the present configuration. It is asked once for each view.
-func (w *walk) once(what int, ask func() []outcome) []outcome {
-	have := &w.here.follows[what]
-	if *have == 0 {
-		out := ask()
-		w.outcomes = append(w.outcomes, out)
-		*have = int32(len(w.outcomes))
-	}
-	return w.outcomes[*have-1]
-}
-
 // class names configurations in which the same follows from an event. The view has only the counters that make a
 // difference.
 type class struct {
 	what int
 	view view
-}
-
-// split is a list of counters, in two parts.
-type split struct {
-	asked   int32 // those that make a difference
-	carried int32
 }
 
 // answered is what follows for a class: for each outcome, which counters are what decide has made of them.
@@ -86,35 +50,32 @@ type answered struct {
 	made     [][]bool
 }
 
-// alikeIn returns what follows from an event of a kind in the present configuration, with some counters. It asks only
-// for the first configuration of its class, and has the counters of the others come along.
+// alikeIn returns what follows from an event of a kind in the present configuration, with some counters.
 func (w *walk) alikeIn(what int, counters int32, ask func() []outcome) []outcome {
-	if w.whole {
-		return w.once(what, ask)
-	}
-	return w.once(what, func() []outcome {
-		at := w.here.view
-		at.counters = counters
-		parts := w.split(what, at)
-		key := class{what, at}
-		key.view.counters = parts.asked
-		known, found := w.classOf[key]
-		if !found {
-			known.outcomes = ask()
-			for i := range known.outcomes {
-				known.made = append(known.made, w.madeBy(what, at, &known.outcomes[i]))
-			}
-			w.classOf[key] = known
-			return known.outcomes
-		}
-		w.room -= outcomeBytes * len(known.outcomes)
-		out := slices.Clone(known.outcomes)
-		for i := range out {
-			after := &out[i].after
-			after.counters = w.joined(after.status, known.made[i], after.counters, parts.carried)
+	return w.follows.of(class{what, w.here}, func() []outcome { return w.carriedAlong(what, counters, ask) })
+}
+
+// carriedAlong asks only for the first configuration of a class, and has the counters of the others come along.
+func (w *walk) carriedAlong(what int, counters int32, ask func() []outcome) []outcome {
+	at := w.here
+	at.counters = counters
+	asked, carried := w.split(what, at)
+	key := class{what, at}
+	key.view.counters = asked
+	first := w.classes.of(key, func() answered {
+		out := answered{outcomes: ask()}
+		for i := range out.outcomes {
+			out.made = append(out.made, w.madeBy(what, at, &out.outcomes[i]))
 		}
 		return out
 	})
+	w.room -= outcomeBytes * len(first.outcomes)
+	out := slices.Clone(first.outcomes)
+	for i := range out {
+		after := &out[i].after
+		after.counters = w.joined(after.status, first.made[i], after.counters, carried)
+	}
+	return out
 }
 
 // madeBy are the counters that make a difference to what follows in a view, and those that the outcome sets: by hooks,
@@ -131,8 +92,11 @@ func (w *walk) madeBy(what int, of view, o *outcome) []bool {
 
 // asked are the counters that make a difference to what follows from events of a kind in a view.
 func (w *walk) asked(what int, of view) []bool {
-	if w.isStart(what) {
-		return w.count.none
+	switch {
+	case w.whole:
+		return slices.Repeat([]bool{true}, len(w.count.names))
+	case w.isStart(what):
+		return make([]bool, len(w.count.names))
 	}
 	return w.count.asked[of.status][of.previous+1]
 }
@@ -142,26 +106,17 @@ func (w *walk) isStart(what int) bool {
 	return what == aRevival || what == aRespawn || what >= w.begun(0) || what >= rest && what == restart((what-rest)/2)
 }
 
-// split divides the counters of a view for events of a kind.
-func (w *walk) split(what int, of view) split {
-	if w.isStart(what) {
-		return split{0, of.counters} // the list of none is the first
-	}
-	of.workspace = false // it makes no difference
-	parts, known := w.splitOf[of]
-	if !known {
-		asked, carried := slices.Clone(w.counts[of.counters]), slices.Clone(w.counts[of.counters])
-		for n, makes := range w.count.asked[of.status][of.previous+1] {
-			if makes {
-				carried[n] = 0
-			} else {
-				asked[n] = 0
-			}
+// split divides the counters of a view for events of a kind: into those that make a difference, and the others.
+func (w *walk) split(what int, of view) (asked, carried int32) {
+	makes, others := slices.Clone(w.counts[of.counters]), slices.Clone(w.counts[of.counters])
+	for n, is := range w.asked(what, of) {
+		if is {
+			others[n] = 0
+		} else {
+			makes[n] = 0
 		}
-		parts = split{w.tally(asked), w.tally(carried)}
-		w.splitOf[of] = parts
 	}
-	return parts
+	return w.tally(makes), w.tally(others)
 }
 
 // joined are the counters in a state after an event: those that it has made, and those that are carried along.

@@ -60,7 +60,7 @@ func (w *walk) movesFor(c config, one *asker) []outcome {
 	if !one.via {
 		return w.moves(c, one.role < 0)
 	}
-	return w.once(aProgramMove, func() (out []outcome) {
+	return w.follows.of(class{aProgramMove, w.here}, func() (out []outcome) {
 		persons := w.moves(c, true)
 		for _, o := range w.moves(c, false) {
 			if !slices.Contains(persons, o) {

@@ -24,8 +24,6 @@ import (
 //	history: it was in plan and in build       visited: a bit for each state that can begin again
 //
 // Two tasks with the same configuration have the same futures, so that the walk meets each configuration once.
-//
-// The fields are in the order in which none leaves room for another: so a map hashes them all at once.
 type config struct {
 	agents    uint64 // two bits for each role
 	counters  int32  // which of the known counters
@@ -35,51 +33,6 @@ type config struct {
 	previous  int16 // -1 if no move out of the status asks for it
 	workspace bool
 	unsettled bool // the crashes are forgotten once the owed hooks of the last move are performed
-}
-
-// hash is a number that few other configurations have.
-func (c config) hash() uint64 {
-	small := uint64(bit(c.workspace)) | uint64(bit(c.unsettled))<<1 | uint64(uint16(c.status))<<2 |
-		uint64(uint16(c.previous))<<18 | uint64(uint32(c.owed))<<34
-	h := c.agents
-	for _, part := range [...]uint64{small, uint64(uint32(c.counters))<<32 | uint64(c.visited)} {
-		h = bits.RotateLeft64(h*0x9e3779b97f4a7c15, 32) ^ part // an odd number with no order in its bits
-	}
-	h *= 0x9e3779b97f4a7c15
-	return h ^ h>>32
-}
-
-// index finds configurations by what they are. It has their numbers and one, at the place of their hash or behind it;
-// at most half of the places are taken.
-type index []int32
-
-// find is the number of a configuration among all; -1 if it is none of them.
-func (x index) find(all []config, c config) int32 {
-	if len(x) == 0 {
-		return -1
-	}
-	for at := c.hash(); ; at++ {
-		n := x[at&uint64(len(x)-1)] - 1
-		if n < 0 || all[n] == c {
-			return n
-		}
-	}
-}
-
-// add adds the last of all configurations.
-func (x *index) add(all []config) {
-	from := len(all) - 1
-	if 2*len(all) > len(*x) {
-		*x, from = make(index, max(64, 2*len(*x))), 0
-	}
-	places := uint64(len(*x) - 1)
-	for n := from; n < len(all); n++ {
-		at := all[n].hash()
-		for (*x)[at&places] != 0 {
-			at++
-		}
-		(*x)[at&places] = int32(n) + 1
-	}
 }
 
 // The state of a role's agent, as two bits of config.agents.
@@ -120,6 +73,35 @@ func (w *walk) taskOf(c config) task.Task {
 	return t
 }
 
+// Configuration is a configuration as others see it: what it leaves out, and counts beyond what guards distinguish,
+// make no difference to what may happen next.
+type Configuration struct {
+	Task        task.Task // its status, the one before it, its counters and its workspace
+	Alive, Died []string  // the roles whose agent lives, and those whose agent has died by itself
+	Been        []task.Status
+	Owed        []task.Hook
+	Unsettled   bool // its crashes are forgotten once the owed hooks are performed
+}
+
+// shownTo is a configuration for who asked for progress.
+func (w *walk) shownTo(c config) Configuration {
+	out := Configuration{Task: w.taskOf(c), Owed: w.lists[c.owed], Unsettled: c.unsettled}
+	for r, name := range w.roles {
+		switch c.agent(r) {
+		case alive:
+			out.Alive = append(out.Alive, name)
+		case died:
+			out.Died = append(out.Died, name)
+		}
+	}
+	for i, again := range w.def.Redo {
+		if c.visited&(1<<i) != 0 {
+			out.Been = append(out.Been, task.Status(again.Name))
+		}
+	}
+	return out
+}
+
 // configOf is the configuration of a task without living agents and owed hooks.
 func (w *walk) configOf(t task.Task) config {
 	c := config{status: w.place(t.Status), previous: -1, workspace: t.Workspace != ""}
@@ -134,20 +116,17 @@ func (w *walk) place(s task.Status) int16 { return int16(w.def.Index(s)) }
 
 // tally numbers counts.
 func (w *walk) tally(all counts) int32 {
-	w.key = all.key(w.key[:0])
-	if n, known := w.tallyOf[string(w.key)]; known {
+	return w.tallyOf.of(all.key(), func() int32 {
+		n := int32(len(w.tallies))
+		w.tallies, w.counts, w.calm = append(w.tallies, w.count.named(all)), append(w.counts, all), append(w.calm, n)
+		if crashes := w.count.crashes; crashes >= 0 && all[crashes] != 0 {
+			without := slices.Clone(all)
+			without[crashes] = 0
+			calm := w.tally(without)
+			w.calm[n] = calm
+		}
 		return n
-	}
-	n, all := int32(len(w.tallies)), slices.Clone(all)
-	w.tallyOf[string(w.key)] = n
-	w.tallies, w.counts, w.calm = append(w.tallies, w.count.named(all)), append(w.counts, all), append(w.calm, n)
-	if crashes := w.count.crashes; crashes >= 0 && all[crashes] != 0 {
-		without := slices.Clone(all)
-		without[crashes] = 0
-		calm := w.tally(without)
-		w.calm[n] = calm
-	}
-	return n
+	})
 }
 
 // list numbers lists of owed hooks; the empty one is 0.
@@ -155,13 +134,10 @@ func (w *walk) list(hooks []task.Hook) int32 {
 	if len(hooks) == 0 && len(w.lists) > 0 {
 		return 0
 	}
-	key := keyOf(hooks)
-	if n, known := w.listOf[key]; known {
-		return n
-	}
-	n := int32(len(w.lists))
-	w.listOf[key], w.lists = n, append(w.lists, hooks)
-	return n
+	return w.listOf.of(keyOf(hooks), func() int32 {
+		w.lists = append(w.lists, hooks)
+		return int32(len(w.lists) - 1)
+	})
 }
 
 func keyOf(hooks []task.Hook) string {

@@ -22,8 +22,7 @@ type counting struct {
 	// by state, the one before it, and counter: whether it makes a difference to what follows from an event there; all
 	// others are carried along as they are, or set
 	asked   [][][]bool
-	none    []bool // the same for what no counter makes a difference to
-	crashes int    // the number of the counter of crashes; negative where it is not followed
+	crashes int // the number of the counter of crashes; negative where it is not followed
 }
 
 func newCounting(def *workflow.Definition) *counting {
@@ -72,7 +71,6 @@ func newCounting(def *workflow.Definition) *counting {
 func (c *counting) number(def *workflow.Definition) {
 	c.names = slices.Sorted(maps.Keys(c.most))
 	c.crashes = slices.Index(c.names, task.CrashCount)
-	c.none = make([]bool, len(c.names))
 	for i, s := range def.States {
 		keeps := make([]bool, len(c.names))
 		for n, name := range c.names {
@@ -94,11 +92,12 @@ func (c *counting) number(def *workflow.Definition) {
 type counts []int
 
 // key is a text that other counts do not have.
-func (v counts) key(buffer []byte) []byte {
+func (v counts) key() string {
+	var key []byte
 	for _, one := range v {
-		buffer = binary.AppendVarint(buffer, int64(one))
+		key = binary.AppendVarint(key, int64(one))
 	}
-	return buffer
+	return string(key)
 }
 
 // counterOf is the counter that a field of a guard or hook means.

@@ -60,7 +60,7 @@ func (e event) byPerson() bool {
 // visit follows every event that can happen in a configuration.
 func (w *walk) visit(at int32) {
 	c := w.configs[at]
-	w.goTo(c)
+	w.here = c.view()
 	w.redo(at, c)
 	if w.def.States[c.status].Terminal {
 		w.settled(at, c)
@@ -419,11 +419,7 @@ func (w *walk) settled(at int32, c config) {
 
 // owed are the hooks that are owed in a configuration.
 func (w *walk) owed(c config) []deed {
-	key := turn{before: c.owed, wants: -1, status: c.status} // no step has such a list
-	if w.courseOf[key] == nil {
-		w.courseOf[key] = &course{deeds: w.deedsOf(w.lists[c.owed], c.status)}
-	}
-	return w.courseOf[key].deeds
+	return w.deedsOf(w.lists[c.owed], c.status)
 }
 
 // touch makes a person change the task without moving it, such as a field, the retry of a hook, or a word to an
@@ -443,15 +439,12 @@ func (w *walk) touch(at int32, c config) {
 // touched are the counters after a person has changed the task without moving it.
 func (w *walk) touched(c config) int32 {
 	if !w.resets {
-		return w.here.view.counters
+		return c.counters
 	}
-	if w.here.touched < 0 {
-		t := w.taskOf(c)
-		change := decide.Note(w.def, t, t, task.Actor{Role: task.RoleHuman}, history.Event{
-			Type: history.Updated, Time: born()})
-		w.here.touched = w.configOf(change.Task).counters
-	}
-	return w.here.touched
+	t := w.taskOf(c)
+	change := decide.Note(w.def, t, t, task.Actor{Role: task.RoleHuman}, history.Event{
+		Type: history.Updated, Time: born()})
+	return w.configOf(change.Task).counters
 }
 
 func (w *walk) redo(at int32, c config) {

@@ -133,8 +133,8 @@ func Check(def *workflow.Definition, most int) Report {
 	return CheckWithProgress(def, most, nil)
 }
 
-// CheckWithProgress is Check, and reports again and again how many configurations it has explored.
-func CheckWithProgress(def *workflow.Definition, most int, progress func(configurations int)) Report {
+// CheckWithProgress is Check, and shows each configuration as it explores it, with how many came before.
+func CheckWithProgress(def *workflow.Definition, most int, progress func(before int, c Configuration)) Report {
 	w := newWalk(def, most)
 	w.progress = progress
 	r := w.findings()

@@ -142,7 +142,7 @@ func TestNotOnlyConfigurationsAreCountedButWhatIsFollowedFromThem(t *testing.T) 
 	t.Parallel()
 	def := dense(t, 40)
 	told := -1
-	whole := explore.CheckWithProgress(def, explore.Most, func(configurations int) {
+	whole := explore.CheckWithProgress(def, explore.Most, func(configurations int, _ explore.Configuration) {
 		if configurations <= told {
 			t.Errorf("it is told to be at %d after %d", configurations, told)
 		}

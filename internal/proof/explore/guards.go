@@ -12,12 +12,12 @@ import (
 // judgeGuards checks that of the transitions between two states at most one is open, and that of those that share a
 // gate one is.
 func (w *walk) judgeGuards() {
-	seen, rivals := make([]bool, len(w.views)), w.rivals()
+	seen, rivals := map[view]bool{}, w.rivals()
 	for i, c := range w.configs {
-		if seen[w.viewOf[i]] {
+		if seen[c.view()] {
 			continue
 		}
-		seen[w.viewOf[i]] = true
+		seen[c.view()] = true
 		t := w.taskOf(c)
 		w.overlaps(int32(i), t, rivals)
 		w.holes(int32(i), t)
@@ -101,12 +101,12 @@ func (w *walk) judgeOutcomes() {
 	for i := range w.def.States {
 		results = append(results, w.resultsIn(int16(i)))
 	}
-	seen := make([]bool, len(w.views))
+	seen := map[view]bool{}
 	for i, c := range w.configs {
-		if seen[w.viewOf[i]] || c.owed != 0 {
+		if seen[c.view()] || c.owed != 0 {
 			continue
 		}
-		seen[w.viewOf[i]] = true
+		seen[c.view()] = true
 		t := w.taskOf(c)
 		for _, o := range results[c.status] {
 			w.judgeOutcome(int32(i), t, o)

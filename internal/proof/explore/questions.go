@@ -2,7 +2,6 @@ package explore
 
 import (
 	"slices"
-	"strconv"
 
 	"orange/internal/rules/workflow"
 )
@@ -16,11 +15,10 @@ type questions struct {
 	after  [][]bool // by exit rule and gate: whether what follows from the rule can depend on the gate
 }
 
-// question is a gate with the answers to it that are known. They depend on those pieces alone that its parts look at.
+// question is a gate. The answer to it depends on those pieces alone that its parts look at.
 type question struct {
 	gate  []workflow.Part
 	looks []int // at which pieces
-	known map[string]bool
 }
 
 func (f *evidenceMaker) questionsOf(leaving, rules []int, held bool) questions {
@@ -43,7 +41,7 @@ func (f *evidenceMaker) questionsOf(leaving, rules []int, held bool) questions {
 	}
 	q.pieces = piecesOf(gates, held)
 	for _, gate := range gates {
-		one := question{gate: gate, known: map[string]bool{}}
+		one := question{gate: gate}
 		for i, p := range q.pieces {
 			if slices.ContainsFunc(workflow.Leaves(gate), p.isOf) {
 				one.looks = append(one.looks, i)
@@ -61,24 +59,11 @@ func (f *evidenceMaker) needsWorktree(leaving, rules []int) bool {
 	})
 }
 
-func (q *question) holds(pieces []piece, pick []int) bool {
-	var key []byte
-	for _, i := range q.looks {
-		key = append(strconv.AppendInt(key, int64(pick[i]), 10), ' ')
-	}
-	holds, known := q.known[string(key)]
-	if !known {
-		holds = met(q.gate, evidenceOf(pieces, pick))
-		q.known[string(key)] = holds
-	}
-	return holds
-}
-
 // answers are those to all questions; an exit rule that looks for nothing is not met by evidence.
 func (q *questions) answers(pick []int) []bool {
-	out := make([]bool, len(q.asked))
-	for i := range q.asked {
-		out[i] = (i < q.gates || len(q.asked[i].gate) > 0) && q.asked[i].holds(q.pieces, pick)
+	out, evidence := make([]bool, len(q.asked)), evidenceOf(q.pieces, pick)
+	for i, one := range q.asked {
+		out[i] = (i < q.gates || len(one.gate) > 0) && met(one.gate, evidence)
 	}
 	return out
 }
@@ -197,9 +182,9 @@ func (q *questions) fill(g *group) {
 		if !possible(q.pieces, pick) {
 			continue
 		}
-		says := make([]bool, 0, len(g.asked))
+		says, evidence := make([]bool, 0, len(g.asked)), evidenceOf(q.pieces, pick)
 		for _, i := range g.asked {
-			says = append(says, q.asked[i].holds(q.pieces, pick))
+			says = append(says, met(q.asked[i].gate, evidence))
 		}
 		if !slices.ContainsFunc(g.says, func(have []bool) bool { return slices.Equal(have, says) }) {
 			g.picks, g.says = append(g.picks, pick), append(g.says, says)

@@ -14,14 +14,13 @@ import (
 
 // walk is one exploration, breadth first: the way by which a configuration was found first is a shortest one.
 type walk struct {
-	def     *workflow.Definition
-	file    *workflow.Definition // as it is written: def promises nothing, and wants no other person
-	most    int
-	left    int // steps that may still be followed
-	room    int // bytes that may still be kept
-	tooMany bool
-	// progress gets the number of explored configurations; nil if the caller does not want it.
-	progress func(configurations int)
+	def      *workflow.Definition
+	file     *workflow.Definition // as it is written: def promises nothing, and wants no other person
+	most     int
+	left     int // steps that may still be followed
+	room     int // bytes that may still be kept
+	tooMany  bool
+	progress func(before int, c Configuration) // nil where the caller does not want it
 
 	count        *counting
 	forge        *evidenceMaker
@@ -43,31 +42,24 @@ type walk struct {
 	tallies []task.Counters
 	counts  []counts // the same
 	calm    []int32  // by tally: the one without crashes
-	tallyOf map[string]int32
+	tallyOf memo[string, int32]
 	lists   [][]task.Hook
-	listOf  map[string]int32
-	key     []byte
+	listOf  memo[string, int32]
 
-	gives    []bool // states in which the task is given up
-	resets   bool   // a person resets some counter
-	views    []viewed
-	numberOf map[view]int32
-	viewOf   []int32     // by configuration that was visited
-	here     *viewed     // that of the configuration whose events are followed
-	outcomes [][]outcome // what follows from events, as views know it
-	classOf  map[class]answered
-	splitOf  map[view]split
-	whole    bool // nothing is taken to follow alike, or to need no look: decide answers for every count
-	courseOf map[turn]*course
+	gives   []bool                 // states in which the task is given up
+	resets  bool                   // a person resets some counter
+	here    view                   // that of the configuration whose events are followed
+	whole   bool                   // decide answers for every count: none is alike, and all need a look
+	follows memo[class, []outcome] // what follows in a view
+	classes memo[class, answered]  // and in all views that are alike
+	courses memo[turn, course]
 
 	configs []config
-	known   index
-	parent  []int32 // by which configuration it was found; -1 for a birth
-	by      []event // and by which event
+	known   map[config]int32 // their numbers
+	parent  []int32          // by which configuration it was found; -1 for a birth
+	by      []event          // and by which event
 	ways    [][]step
 	born    []step // those to where a task begins
-	kept    []step // where the last ones are kept
-	scratch []step // where those of one configuration are gathered
 	taken   []bool // transitions that were taken
 	flaws   map[string][]flaw
 	pending map[int]flaw // exit rules whose move was refused, which is a flaw only if it is never made
@@ -127,12 +119,11 @@ func newWalk(def *workflow.Definition, most int) *walk {
 	def = &free
 	w := &walk{
 		def: def, file: file, most: most, left: most * stepsEach, room: most * bytesEach, count: newCounting(def),
-		tallyOf: map[string]int32{}, listOf: map[string]int32{},
+		tallyOf: memo[string, int32]{}, listOf: memo[string, int32]{},
 		taken: make([]bool, len(def.Transitions)),
 		made:  make([]bool, len(def.Exit.Rules)), pending: map[int]flaw{},
-		numberOf: map[view]int32{}, classOf: map[class]answered{},
-		splitOf:  map[view]split{},
-		courseOf: map[turn]*course{}, flaws: map[string][]flaw{},
+		follows: memo[class, []outcome]{}, classes: memo[class, answered]{}, courses: memo[turn, course]{},
+		known: map[config]int32{}, flaws: map[string][]flaw{},
 		leaving: make([][]int, len(def.States)), rules: make([][]int, len(def.States)),
 		cameFrom: make([][]task.Status, len(def.States)),
 	}
@@ -199,29 +190,15 @@ func (w *walk) explore() {
 	w.begin()
 	for at := 0; at < len(w.configs) && !w.tooMany; at++ {
 		if w.progress != nil {
-			w.progress(at)
+			w.progress(at, w.shownTo(w.configs[at]))
 		}
-		w.ways = append(w.ways, w.scratch[:0])
+		w.ways = append(w.ways, nil)
 		w.visit(int32(at))
-		w.scratch = w.ways[at]
-		w.ways[at] = w.keep(w.scratch)
-		if w.room -= configBytes + wayBytes*len(w.scratch); w.room < 0 {
+		w.ways[at] = slices.Clone(w.ways[at]) // with no room for more
+		if w.room -= configBytes + wayBytes*len(w.ways[at]); w.room < 0 {
 			w.tooMany = true
 		}
 	}
-}
-
-// waysAtOnce is for how many ways room is made at once.
-const waysAtOnce = 4096
-
-// keep is a copy of ways that lasts.
-func (w *walk) keep(ways []step) []step {
-	if len(ways) > cap(w.kept)-len(w.kept) {
-		w.kept = make([]step, 0, max(len(ways), waysAtOnce))
-	}
-	from := len(w.kept)
-	w.kept = append(w.kept, ways...)
-	return w.kept[from:len(w.kept):len(w.kept)]
 }
 
 // begin enters every configuration in which a task can begin.
@@ -260,7 +237,6 @@ type outcome struct {
 
 func (w *walk) outcomeOf(e event, edge int, c record.Change) outcome {
 	w.left--
-	w.room -= outcomeBytes
 	t := c.Task
 	e.carried = t.Subject.Commit == notedCommit
 	e.unvouched = t.Subject.Unvouched && w.def.AsksVerdicts()
@@ -291,7 +267,7 @@ func (w *walk) meets(e event) bool {
 	if len(w.def.Transitions[e.edge].Gate) == 0 {
 		return true
 	}
-	here := w.here.view
+	here := w.here
 	at := slices.Index(w.leaving[here.status], int(e.edge))
 	return e.look >= 0 && at >= 0 && w.forge.looks[here.status][bit(here.workspace)][e.look].gates[at]
 }
@@ -365,24 +341,22 @@ type turn struct {
 	workspace           bool // whether the task has one
 }
 
-func (w *walk) course(before config, o *outcome) *course {
+func (w *walk) course(before config, o *outcome) course {
 	key := turn{before.owed, o.wants, o.owes, o.after.status, o.after.workspace}
-	if known := w.courseOf[key]; known != nil {
-		return known
-	}
-	w.room -= outcomeBytes
-	hooks := w.lists[o.owes]
-	if before.owed != 0 {
-		hooks = append(w.overtake(before, o), hooks...)
-	}
-	out := &course{deeds: w.deedsOf(hooks, o.after.status)}
-	for failing := range hooks {
-		if holds, living := holdsUp(hooks[failing]); holds {
-			out.stops = append(out.stops, stop{failing, w.list(waiting(hooks[failing:])), living})
+	return w.courses.of(key, func() course {
+		w.room -= outcomeBytes
+		hooks := w.lists[o.owes]
+		if before.owed != 0 {
+			hooks = append(w.overtake(before, o), hooks...)
 		}
-	}
-	w.courseOf[key] = out
-	return out
+		out := course{deeds: w.deedsOf(hooks, o.after.status)}
+		for failing := range hooks {
+			if holds, living := holdsUp(hooks[failing]); holds {
+				out.stops = append(out.stops, stop{failing, w.list(waiting(hooks[failing:])), living})
+			}
+		}
+		return out
+	})
 }
 
 // bitOf is the bit of a state that a redo can lead to; 0 for all others.
@@ -441,15 +415,15 @@ func (w *walk) enter(at int32, e event, p performed, moved bool) {
 	c.agents &^= c.agents & diedBits & w.forgotten[c.status]
 	p.config = c
 	c.unsettled = c.unsettled && w.calm[c.counters] != c.counters
-	to := w.known.find(w.configs, c)
-	if to < 0 {
+	to, met := w.known[c]
+	if !met {
 		if len(w.configs) >= w.most {
 			w.tooMany = true
 			return
 		}
 		to = int32(len(w.configs))
 		w.configs = append(w.configs, c)
-		w.known.add(w.configs)
+		w.known[c] = to
 		w.parent, w.by = append(w.parent, at), append(w.by, e)
 	}
 	one := step{to: to, event: e, agents: uint8(min(p.agents, 255)), rounds: uint8(min(p.rounds, 255))}

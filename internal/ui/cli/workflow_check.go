@@ -44,8 +44,8 @@ a task has passed at each good end.`,
 			if !quick {
 				began := time.Now()
 				far := p.progress()
-				found.report = explore.CheckWithProgress(def, explore.Most, func(configurations int) {
-					far.tell("configurations explored", configurations, 0)
+				found.report = explore.CheckWithProgress(def, explore.Most, func(before int, _ explore.Configuration) {
+					far.tell("configurations explored", before, 0)
 				})
 				far.end()
 				found.took = time.Since(began)
