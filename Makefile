@@ -11,7 +11,7 @@ RACE := $(if $(CC_THERE),-race '-gcflags=modernc.org/...=-d=checkptr=0 -race=fal
 export GORACE ?= atexit_sleep_ms=0
 # It has nothing to find where there is only one thread: in the quiet packages, and in the simulated world.
 # Their tests run without it in make test-all; make test-long runs them with it too.
-QUIET := rules/printable rules/envfilter rules/gitconfig rules/action rules/conflict rules/diff rules/task rules/history rules/record rules/idempotency rules/signed rules/fencing rules/stats rules/document rules/yaml api api/remote rules/workflow rules/guarantee rules/harness rules/rejection rules/leave rules/edition rules/decide rules/projection proof/replay proof/explore proof/graph rules/inbox rules/eventtext
+QUIET := rules/printable rules/envfilter rules/gitconfig rules/action rules/conflict rules/diff rules/task rules/history rules/record rules/idempotency rules/signed rules/stats rules/document rules/yaml api api/remote rules/workflow rules/guarantee rules/harness rules/rejection rules/fencing rules/edition rules/decide rules/projection proof/replay proof/explore proof/graph rules/inbox rules/eventtext
 SINGLE := 'TestSimulation|TestRun_breaks'
 # The long stories of cmd/orange/testdata/long that show what no shorter test does.
 STORIES := build_escalates-to-the-cto-and-to-a-person|classic_crashes|classic_review-fails-twice|default_review-fails-twice|phases_goes-back

@@ -20,8 +20,8 @@ const root = "../.."
 func quiet() []string {
 	return []string{"rules/printable", "rules/envfilter", "rules/gitconfig", "rules/action", "rules/conflict",
 		"rules/diff", "rules/task", "rules/history", "rules/record", "rules/idempotency", "rules/signed",
-		"rules/fencing", "rules/stats", "rules/document", "rules/yaml", "api", "api/remote", "rules/workflow",
-		"rules/guarantee", "rules/harness", "rules/rejection", "rules/leave", "rules/edition", "rules/decide",
+		"rules/stats", "rules/document", "rules/yaml", "api", "api/remote", "rules/workflow",
+		"rules/guarantee", "rules/harness", "rules/rejection", "rules/fencing", "rules/edition", "rules/decide",
 		"rules/projection", "proof/replay", "proof/explore", "proof/graph", "rules/inbox", "rules/eventtext"}
 }
 

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"orange/internal/rules/leave"
+	"orange/internal/rules/fencing"
 	"orange/internal/rules/record"
 	"orange/internal/rules/task"
 )
@@ -22,9 +22,9 @@ func (e *Engine) Leave(ctx context.Context, id, reason string, actor task.Actor)
 	if _, _, _, err := e.refresh(ctx, id, headerAlone); err != nil { // what people wrote into the header goes along
 		return "", nil, err
 	}
-	t, _, err := e.change(ctx, id, func(s record.Snapshot) (record.Change, bool, error) {
-		c, err := leave.Leave(s, actor, reason, e.Now())
-		return c, true, err
+	t, err := e.change(ctx, id, func(s record.Snapshot) (*record.Change, error) {
+		c, err := fencing.Leave(s, actor, reason, e.Now())
+		return &c, err
 	})
 	if err != nil {
 		return "", nil, err
@@ -42,7 +42,7 @@ func (e *Engine) Leave(ctx context.Context, id, reason string, actor task.Actor)
 	}
 	e.startThoseAfter(ctx, id)
 	_, err = e.StartNext(ctx, t.Project)
-	return folder, leave.Kept(events), err
+	return folder, fencing.RescueRefs(events), err
 }
 
 // BeginToLeave ends the agents of a task that is about to leave, so that no one writes what it has any more. It says so
@@ -51,8 +51,13 @@ func (e *Engine) BeginToLeave(ctx context.Context, id, reason string, actor task
 	if err := e.finishPending(ctx, id, actor); err != nil {
 		return err
 	}
-	t, changed, err := e.change(ctx, id, func(s record.Snapshot) (record.Change, bool, error) {
-		return leave.Begin(s, actor, reason, e.Now())
+	begun := false
+	t, err := e.change(ctx, id, func(s record.Snapshot) (*record.Change, error) {
+		c, due, err := fencing.BeginLeave(s, actor, reason, e.Now())
+		if begun = due; !due {
+			return nil, err
+		}
+		return &c, err
 	})
 	if err != nil || !changed {
 		return err
@@ -65,7 +70,7 @@ func (e *Engine) BeginToLeave(ctx context.Context, id, reason string, actor task
 	if err != nil {
 		return err
 	}
-	if unended := leave.Unended(s); unended != "" {
+	if unended := fencing.WhyAgentsLive(s); unended != "" {
 		return fmt.Errorf("cannot let task %s leave yet: %s; run %q and try again", id, unended,
 			"orange task retry "+id)
 	}
@@ -89,7 +94,7 @@ func (e *Engine) setAside(ctx context.Context, id string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if undone := leave.Undone(s); undone != "" {
+	if undone := fencing.LeftToEnd(s); undone != "" {
 		return "", fmt.Errorf("cannot let task %s leave yet: %s; its agents are ended; run %q and try again", id,
 			undone, "orange task retry "+id)
 	}

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"orange/internal/rules/leave"
+	"orange/internal/rules/fencing"
 	"orange/internal/rules/record"
 	"orange/internal/rules/task"
 )
@@ -102,9 +102,12 @@ func (e *Engine) goOn(ctx context.Context, id string) (out record.Outcome, next 
 	if !is {
 		return out, false, err
 	}
-	_, _, err = e.change(ctx, id, func(s record.Snapshot) (record.Change, bool, error) {
-		c, due := leave.WithoutBranch(s.Task, missing.Error(), e.Now())
-		return c, due, nil
+	_, err = e.change(ctx, id, func(s record.Snapshot) (*record.Change, error) {
+		c, due := fencing.WithoutBranch(s.Task, missing.Error(), e.Now())
+		if !due {
+			return nil, nil
+		}
+		return &c, nil
 	})
 	return record.Outcome{}, true, err
 }

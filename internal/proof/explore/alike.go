@@ -27,15 +27,15 @@ const (
 	aSetback
 	aPull
 	aRespawn // by a person, where the state's agent does not live
-	rest     // see death, restart and begun
+	rest     // see death, restart and aRedo
 )
 
 // death is what follows where the agent of a role ends, and restart where a person starts it although it lives.
 func death(role int) int   { return rest + 2*role }
 func restart(role int) int { return rest + 2*role + 1 }
 
-// begun is what follows where a person takes the task back to one of the states that can begin again.
-func (w *walk) begun(state int) int { return rest + 2*len(w.roles) + state }
+// aRedo is what follows where a person takes the task back to one of the states that can begin again.
+func (w *walk) aRedo(state int) int { return rest + 2*len(w.roles) + state }
 
 // class names configurations in which the same follows from an event. The view has only the counters that make a
 // difference.
@@ -73,7 +73,7 @@ func (w *walk) carriedAlong(what int, counters int32, ask func() []outcome) []ou
 	out := slices.Clone(first.outcomes)
 	for i := range out {
 		after := &out[i].after
-		after.counters = w.joined(after.status, first.made[i], after.counters, carried)
+		after.counters = w.join(after.status, first.made[i], after.counters, carried)
 	}
 	return out
 }
@@ -81,7 +81,7 @@ func (w *walk) carriedAlong(what int, counters int32, ask func() []outcome) []ou
 // madeBy are the counters that make a difference to what follows in a view, and those that the outcome sets: by hooks,
 // and the failures of a state that a person has done again.
 func (w *walk) madeBy(what int, of view, o *outcome) []bool {
-	made, to := slices.Clone(w.asked(what, of)), w.def.States[o.after.status].Name
+	made, to := slices.Clone(w.countersThatMatter(what, of)), w.def.States[o.after.status].Name
 	for n, name := range w.count.names {
 		sets := func(h task.Hook) bool { return setsField(h, name, to) }
 		made[n] = made[n] || o.event.kind == isRedo && name == task.Failures(to) ||
@@ -90,8 +90,8 @@ func (w *walk) madeBy(what int, of view, o *outcome) []bool {
 	return made
 }
 
-// asked are the counters that make a difference to what follows from events of a kind in a view.
-func (w *walk) asked(what int, of view) []bool {
+// countersThatMatter are the counters that make a difference to what follows from events of a kind in a view.
+func (w *walk) countersThatMatter(what int, of view) []bool {
 	switch {
 	case w.whole:
 		return slices.Repeat([]bool{true}, len(w.count.names))
@@ -103,13 +103,13 @@ func (w *walk) asked(what int, of view) []bool {
 
 // isStart reports whether an agent is started again, or a state begun again: what follows depends on no counter.
 func (w *walk) isStart(what int) bool {
-	return what == aRevival || what == aRespawn || what >= w.begun(0) || what >= rest && what == restart((what-rest)/2)
+	return what == aRevival || what == aRespawn || what >= w.aRedo(0) || what >= rest && what == restart((what-rest)/2)
 }
 
 // split divides the counters of a view for events of a kind: into those that make a difference, and the others.
 func (w *walk) split(what int, of view) (asked, carried int32) {
 	makes, others := slices.Clone(w.counts[of.counters]), slices.Clone(w.counts[of.counters])
-	for n, is := range w.asked(what, of) {
+	for n, is := range w.countersThatMatter(what, of) {
 		if is {
 			others[n] = 0
 		} else {
@@ -119,8 +119,8 @@ func (w *walk) split(what int, of view) (asked, carried int32) {
 	return w.tally(makes), w.tally(others)
 }
 
-// joined are the counters in a state after an event: those that it has made, and those that are carried along.
-func (w *walk) joined(state int16, made []bool, after, carried int32) int32 {
+// join are the counters in a state after an event: those that it has made, and those that are carried along.
+func (w *walk) join(state int16, made []bool, after, carried int32) int32 {
 	all := slices.Clone(w.counts[carried])
 	for n, value := range w.counts[after] {
 		if made[n] {

@@ -47,7 +47,7 @@ func (p *passes) since(all []passing) int {
 	left, could := -1, 0
 	for i, one := range all {
 		switch {
-		case one.lost(p) && !ofPeople(p.name):
+		case one.loses(p) && !ofPeople(p.name):
 			left = i
 		case i > 0 && one.moves() && (ofPeople(p.name) || p.asksIn(p.configs[one.was.at].status)):
 			could = i
@@ -62,10 +62,10 @@ func (p *passes) since(all []passing) int {
 // ofPeople reports whether only people pass a thing: the way around it begins with the last move.
 func ofPeople(name string) bool { return name == guarantee.Person || name == guarantee.TwoPeople }
 
-// lost reports whether a step leaves the thing behind: it was passed for other work, or is said of other work.
-func (one passing) lost(p *passes) bool {
+// loses reports whether a step leaves the thing behind: it was passed for other work, or is said of other work.
+func (one passing) loses(p *passes) bool {
 	e := one.step.event
-	said := one.was.at >= 0 && one.moves() && e.edge >= 0 && p.asked(&e) && e.met
+	said := one.was.at >= 0 && one.moves() && e.edge >= 0 && p.needsThing(&e) && e.met
 	return !one.now.passed && (one.was.passed || said)
 }
 

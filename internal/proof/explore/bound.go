@@ -45,12 +45,12 @@ func (w *walk) judgeBound() Bound {
 		}
 		bound = bound.atLeast(best[at])
 	}
-	bound.Because = w.counted(best)
+	bound.Because = w.countersOfBound(best)
 	return bound
 }
 
-// counted tells how far counters come on the way on which agents are started most.
-func (w *walk) counted(best []Bound) string {
+// countersOfBound tells how far counters come on the way on which agents are started most.
+func (w *walk) countersOfBound(best []Bound) string {
 	at := int32(0)
 	for i := range best {
 		if best[i].Agents > best[at].Agents {

@@ -235,11 +235,11 @@ func together(texts []string) []string {
 
 // possible reports whether a choice can occur: a tip that has not moved and one that has exclude each other.
 func possible(pieces []piece, pick []int) bool {
-	return !chosen(pieces, pick, workflow.GitMoved) || !chosen(pieces, pick, workflow.GitUnmoved)
+	return !saysYes(pieces, pick, workflow.GitMoved) || !saysYes(pieces, pick, workflow.GitUnmoved)
 }
 
-// chosen reports whether git answers a word with yes.
-func chosen(pieces []piece, pick []int, git string) bool {
+// saysYes reports whether git answers a word with yes.
+func saysYes(pieces []piece, pick []int, git string) bool {
 	for i, p := range pieces {
 		if p.git == git && pick[i] == 1 {
 			return true
@@ -251,7 +251,7 @@ func chosen(pieces []piece, pick []int, git string) bool {
 func evidenceOf(pieces []piece, pick []int) decide.Evidence {
 	var text strings.Builder
 	facts := map[string]decide.Fact{}
-	moved := chosen(pieces, pick, workflow.GitMoved)
+	moved := saysYes(pieces, pick, workflow.GitMoved)
 	for i, p := range pieces {
 		switch {
 		case p.section == "":
@@ -268,14 +268,14 @@ func evidenceOf(pieces []piece, pick []int) decide.Evidence {
 		Subject: task.Subject{Commit: presentCommit}}
 }
 
-// met reports whether evidence meets a gate. It asks decide for the one move of a workflow that has no other.
-func met(gate []workflow.Part, evidence decide.Evidence) bool {
+// meetsGate reports whether evidence meets a gate. It asks decide for the one move of a workflow that has no other.
+func meetsGate(gate []workflow.Part, evidence decide.Evidence) bool {
 	const here, there task.Status = "here", "there"
 	def := &workflow.Definition{
 		States:      []workflow.State{{Name: here}, {Name: there}},
 		Transitions: []workflow.Transition{{From: here, To: there, Gate: gate}},
 	}
 	_, err := decide.Transition(def, task.Task{Status: here, Live: true}, evidence,
-		task.Request{To: there, Actor: task.Actor{Rule: true}}, born())
+		task.Request{To: there, Actor: task.Actor{Rule: true}}, anyTime())
 	return err == nil
 }

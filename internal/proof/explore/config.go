@@ -54,15 +54,15 @@ func (c *config) setAgent(role int, how uint64) {
 	c.agents = c.agents&^(3<<(2*role)) | how<<(2*role)
 }
 
-// born is the time in every configuration.
-func born() time.Time { return time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) }
+// anyTime is the time in every configuration.
+func anyTime() time.Time { return time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) }
 
 // taskOf is a task in the configuration.
 func (w *walk) taskOf(c config) task.Task {
 	state := &w.def.States[c.status]
 	t := task.Task{
 		ID: "1", Status: state.Name, Counters: w.tallies[c.counters], Live: !state.Terminal, Version: 1,
-		EnteredAt: born(), CreatedAt: born(), Subject: task.Subject{Commit: notedCommit},
+		EnteredAt: anyTime(), CreatedAt: anyTime(), Subject: task.Subject{Commit: notedCommit},
 	}
 	if c.previous >= 0 {
 		t.Previous = w.def.States[c.previous].Name
@@ -118,7 +118,8 @@ func (w *walk) place(s task.Status) int16 { return int16(w.def.Index(s)) }
 func (w *walk) tally(all counts) int32 {
 	return w.tallyOf.of(all.key(), func() int32 {
 		n := int32(len(w.tallies))
-		w.tallies, w.counts, w.calm = append(w.tallies, w.count.named(all)), append(w.counts, all), append(w.calm, n)
+		w.tallies = append(w.tallies, w.count.taskCounters(all))
+		w.counts, w.calm = append(w.counts, all), append(w.calm, n)
 		if crashes := w.count.crashes; crashes >= 0 && all[crashes] != 0 {
 			without := slices.Clone(all)
 			without[crashes] = 0

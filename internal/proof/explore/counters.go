@@ -175,8 +175,8 @@ func (c *counting) cut(all task.Counters, state int16) counts {
 	return out
 }
 
-// named are counts as a task has them.
-func (c *counting) named(all counts) task.Counters {
+// taskCounters are counts as a task has them.
+func (c *counting) taskCounters(all counts) task.Counters {
 	var out task.Counters
 	for n, value := range all {
 		if value != 0 {

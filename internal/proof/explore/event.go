@@ -63,7 +63,7 @@ func (w *walk) visit(at int32) {
 	w.here = c.view()
 	w.redo(at, c)
 	if w.def.States[c.status].Terminal {
-		w.settled(at, c)
+		w.settleOwed(at, c)
 		return
 	}
 	for i := range w.askers {
@@ -84,7 +84,7 @@ func (w *walk) visit(at int32) {
 	w.refusals(at, c)
 	w.setbacks(at, c)
 	w.pulls(at, c)
-	w.settled(at, c)
+	w.settleOwed(at, c)
 	w.touch(at, c)
 }
 
@@ -115,7 +115,7 @@ func (w *walk) moves(c config, person bool) []outcome {
 	}
 	counters := c.counters
 	if by {
-		counters = w.touched(c)
+		counters = w.countersAfterTouch(c)
 	}
 	return w.alikeIn(what, counters, func() []outcome { return w.movesBy(c, w.taskOf(c), by) })
 }
@@ -163,7 +163,7 @@ func agentOf(edge *workflow.Transition) task.Actor {
 // ask adds what follows from a request over an edge; a move that was made instead of the edge has a request of its own.
 func (w *walk) ask(out []outcome, t task.Task, evidence decide.Evidence, request task.Request, e event,
 	edge int) []outcome {
-	decision, err := decide.Transition(w.def, t, evidence, request, born())
+	decision, err := decide.Transition(w.def, t, evidence, request, anyTime())
 	if err != nil || !decision.Moved {
 		return out
 	}
@@ -207,8 +207,8 @@ func (w *walk) edgeMet(t task.Task, to task.Status, e event, met func(edge int) 
 	return found
 }
 
-// forced is an event in the form that edgeOf needs: a move after too many crashes asks no gate.
-func forced(e event, move history.Event) event {
+// withoutGate is an event in the form that edgeOf needs: a move after too many crashes asks no gate.
+func withoutGate(e event, move history.Event) event {
 	if move.Data[history.DataCrash] != "" {
 		e.look = -1
 	}
@@ -231,15 +231,15 @@ func (w *walk) endingsBy(at int32, c config, t task.Task, role int) []outcome {
 	death := task.Death{Task: t.ID, Role: w.roles[role], Hook: 1, Ending: task.Ending{Known: true}}
 	var out []outcome
 	if w.def.States[c.status].Role != w.roles[role] { // its rules do not apply to this role
-		return append(out, w.outcomeOf(e, -1, decide.Exit(w.def, t, decide.Evidence{}, death, born())))
+		return append(out, w.outcomeOf(e, -1, decide.Exit(w.def, t, decide.Evidence{}, death, anyTime())))
 	}
 	refused := map[int]refusal{}
 	for _, i := range w.forge.deaths[c.status][bit(c.workspace)] {
 		l := w.forge.looks[c.status][bit(c.workspace)][i]
 		e.look = int16(i)
-		change, edge := decide.Exit(w.def, t, l.evidence, death, born()), -1
+		change, edge := decide.Exit(w.def, t, l.evidence, death, anyTime()), -1
 		if last := change.Events[len(change.Events)-1]; last.IsMove() {
-			edge = w.edgeOf(t, last.To, forced(e, last)) // too many crashes may lead where no transition does
+			edge = w.edgeOf(t, last.To, withoutGate(e, last)) // too many crashes may lead where no transition does
 		}
 		note(refused, slices.Index(l.rules, true), change, e)
 		out = append(out, w.outcomeOf(e, edge, change))
@@ -248,7 +248,7 @@ func (w *walk) endingsBy(at int32, c config, t task.Task, role int) []outcome {
 	out = append(out, w.killings(c, t, e, death)...)
 	e.look, e.unstarted = -1, true
 	death.Ending.Unstarted = "its program is not there"
-	out = append(out, w.outcomeOf(e, -1, decide.Exit(w.def, t, decide.Evidence{}, death, born())))
+	out = append(out, w.outcomeOf(e, -1, decide.Exit(w.def, t, decide.Evidence{}, death, anyTime())))
 	return toldApart(out)
 }
 
@@ -279,9 +279,9 @@ func (w *walk) killings(c config, t task.Task, e event, death task.Death) []outc
 			continue // the same as if the agent had ended by itself
 		}
 		e.look = int16(i)
-		change, edge := decide.Exit(w.def, t, l.evidence, death, born()), -1
+		change, edge := decide.Exit(w.def, t, l.evidence, death, anyTime()), -1
 		if last := change.Events[len(change.Events)-1]; last.IsMove() {
-			edge = w.edgeOf(t, last.To, forced(e, last))
+			edge = w.edgeOf(t, last.To, withoutGate(e, last))
 		}
 		out = append(out, w.outcomeOf(e, edge, change))
 	}
@@ -294,8 +294,8 @@ func (w *walk) respawn(at int32, c config) {
 	if lives { // where none works, a task that has no workspace gets one
 		what = restart(r)
 	}
-	w.followAll(at, c, w.alikeIn(what, w.touched(c), func() (out []outcome) {
-		change, err := decide.Respawn(w.def, w.taskOf(c), lives, false, task.Actor{Role: task.RoleHuman}, born())
+	w.followAll(at, c, w.alikeIn(what, w.countersAfterTouch(c), func() (out []outcome) {
+		change, err := decide.Respawn(w.def, w.taskOf(c), lives, false, task.Actor{Role: task.RoleHuman}, anyTime())
 		if err == nil {
 			e := event{kind: isRespawn, role: int8(r), as: -1, to: -1, look: -1}
 			out = append(out, w.outcomeOf(e, -1, change))
@@ -310,15 +310,15 @@ func (w *walk) revival(at int32, c config) {
 	if r < 0 || c.agent(r) != died {
 		return
 	}
-	w.followAll(at, c, w.alikeIn(aRevival, c.counters, func() []outcome { return w.revived(w.taskOf(c), r) }))
+	w.followAll(at, c, w.alikeIn(aRevival, c.counters, func() []outcome { return w.revivals(w.taskOf(c), r) }))
 }
 
-// revived returns what follows when the workflow starts the agent again.
-func (w *walk) revived(t task.Task, role int) []outcome {
-	history := []history.Event{{Type: history.AgentStopped, Time: born(),
+// revivals returns what follows when the workflow starts the agent again.
+func (w *walk) revivals(t task.Task, role int) []outcome {
+	history := []history.Event{{Type: history.AgentStopped, Time: anyTime(),
 		Data: map[string]string{"role": w.roles[role], "ended": "exit status 1"}}}
-	_, due := decide.RespawnDue(w.def, t, history, born())
-	change, err := decide.Respawn(w.def, t, false, false, task.Actor{Rule: true}, born())
+	_, due := decide.RespawnDue(w.def, t, history, anyTime())
+	change, err := decide.Respawn(w.def, t, false, false, task.Actor{Rule: true}, anyTime())
 	if !due || err != nil {
 		return nil
 	}
@@ -338,30 +338,30 @@ func (w *walk) refusals(at int32, c config) {
 	if w.def.States[c.status].Refused.Then == "" || c.livesAtMost(0) {
 		return
 	}
-	w.followAll(at, c, w.alikeIn(aRefusal, c.counters, func() []outcome { return w.refused(at, c, w.taskOf(c)) }))
+	w.followAll(at, c, w.alikeIn(aRefusal, c.counters, func() []outcome { return w.refusalMoves(at, c, w.taskOf(c)) }))
 }
 
 // lateness returns what follows when the time of the status is long over.
 func (w *walk) lateness(at int32, c config, t task.Task) []outcome {
 	state := w.def.States[c.status]
-	late := born().Add(2 * time.Duration(state.Timeout.After) * time.Second)
+	late := anyTime().Add(2 * time.Duration(state.Timeout.After) * time.Second)
 	level, due := decide.Timer(w.def, nil, t, late)
 	if !due {
 		return nil
 	}
-	return w.escalated(at, c, t, escalation{isTimer, level, late, "timeout", state.Timeout.Pos})
+	return w.escalations(at, c, t, escalation{isTimer, level, late, "timeout", state.Timeout.Pos})
 }
 
-// refused returns what follows when the agent of the status was refused as often as the workflow bears.
-func (w *walk) refused(at int32, c config, t task.Task) []outcome {
+// refusalMoves returns what follows when the agent of the status was refused as often as the workflow bears.
+func (w *walk) refusalMoves(at int32, c config, t task.Task) []outcome {
 	state := w.def.States[c.status]
 	often := record.Refusals{Status: t.Status, Entered: t.EnteredAt, Count: state.Refused.Most,
 		Same: state.Refused.Most}
-	enough, due := decide.RefusedOften(w.def, t, often, born())
+	enough, due := decide.RefusedOften(w.def, t, often, anyTime())
 	if !due {
 		return nil
 	}
-	return w.escalated(at, c, t, escalation{isRefused, enough, born(), "refused_after", state.Refused.Pos})
+	return w.escalations(at, c, t, escalation{isRefused, enough, anyTime(), "refused_after", state.Refused.Pos})
 }
 
 // escalation is a change after which the workflow may want a move that no one asks for.
@@ -373,8 +373,8 @@ type escalation struct {
 	pos    yaml.Pos
 }
 
-// escalated returns the move that the workflow wants after a change, if it wants one.
-func (w *walk) escalated(at int32, c config, t task.Task, after escalation) []outcome {
+// escalations returns the move that the workflow wants after a change, if it wants one.
+func (w *walk) escalations(at int32, c config, t task.Task, after escalation) []outcome {
 	to, wanted := decide.Escalation(w.def, after.change)
 	if !wanted {
 		return nil
@@ -407,18 +407,18 @@ func (w *walk) escalated(at int32, c config, t task.Task, after escalation) []ou
 	return out
 }
 
-func (w *walk) settled(at int32, c config) {
+func (w *walk) settleOwed(at int32, c config) {
 	if c.owed == 0 {
 		return
 	}
 	after := c
-	p := w.perform(after, w.owed(c))
+	p := w.perform(after, w.owedDeeds(c))
 	w.settle(&p.config)
 	w.enter(at, event{kind: isSettle, role: -1, as: -1, to: -1, look: -1, failing: -1, edge: -1}, p, false)
 }
 
-// owed are the hooks that are owed in a configuration.
-func (w *walk) owed(c config) []deed {
+// owedDeeds are the hooks that are owed in a configuration.
+func (w *walk) owedDeeds(c config) []deed {
 	return w.deedsOf(w.lists[c.owed], c.status)
 }
 
@@ -429,21 +429,21 @@ func (w *walk) touch(at int32, c config) {
 		return
 	}
 	after := c
-	after.counters = w.touched(c)
+	after.counters = w.countersAfterTouch(c)
 	if after.counters != c.counters {
 		w.enter(at, event{kind: isTouch, role: -1, as: -1, to: -1, look: -1, failing: -1, edge: -1}, performed{
 			config: after}, false)
 	}
 }
 
-// touched are the counters after a person has changed the task without moving it.
-func (w *walk) touched(c config) int32 {
+// countersAfterTouch are the counters after a person has changed the task without moving it.
+func (w *walk) countersAfterTouch(c config) int32 {
 	if !w.resets {
 		return c.counters
 	}
 	t := w.taskOf(c)
 	change := decide.Note(w.def, t, t, task.Actor{Role: task.RoleHuman}, history.Event{
-		Type: history.Updated, Time: born()})
+		Type: history.Updated, Time: anyTime()})
 	return w.configOf(change.Task).counters
 }
 
@@ -452,7 +452,7 @@ func (w *walk) redo(at int32, c config) {
 		if c.visited&(1<<i) == 0 {
 			continue // it is refused
 		}
-		w.followAll(at, c, w.alikeIn(w.begun(i), w.touched(c), func() []outcome {
+		w.followAll(at, c, w.alikeIn(w.aRedo(i), w.countersAfterTouch(c), func() []outcome {
 			return w.beginning(w.taskOf(c), task.Status(again.Name))
 		}))
 	}
@@ -462,7 +462,7 @@ func (w *walk) redo(at int32, c config) {
 func (w *walk) beginning(t task.Task, to task.Status) []outcome {
 	been := []history.Event{{Type: history.Created, Data: map[string]string{"status": string(to)}}}
 	change, err := decide.Redo(w.def, t, to, decide.Evidence{}, been, task.Actor{Role: task.RoleHuman},
-		"there is one", born())
+		"there is one", anyTime())
 	if err != nil {
 		return nil
 	}

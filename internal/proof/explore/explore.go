@@ -186,7 +186,7 @@ func (w *walk) dropMilder() {
 
 // verdict is the result for a property, by the flaws that were found.
 func (w *walk) verdict(property Property) Verdict {
-	v := Verdict{Name: property.Name, OK: true, Allowed: allowed(w.def, property.Name)}
+	v := Verdict{Name: property.Name, OK: true, Allowed: reasonFor(w.def, property.Name)}
 	flaws := w.flaws[property.Name]
 	if len(flaws) == 0 {
 		return v
@@ -220,7 +220,7 @@ func places(flaws []flaw, but flaw) []yaml.Pos {
 	return out
 }
 
-func allowed(def *workflow.Definition, property string) string {
+func reasonFor(def *workflow.Definition, property string) string {
 	for _, a := range def.Allow {
 		if a.Property == property {
 			return a.Reason

@@ -14,13 +14,13 @@ import (
 
 // report notes a flaw; of those at one line it keeps the first, which was found by the shortest way.
 func (w *walk) report(property string, f flaw) {
-	if w.reported(property, f.pos) {
+	if w.hasFlaw(property, f.pos) {
 		return
 	}
 	w.flaws[property] = append(w.flaws[property], f)
 }
 
-func (w *walk) reported(property string, at yaml.Pos) bool {
+func (w *walk) hasFlaw(property string, at yaml.Pos) bool {
 	return slices.ContainsFunc(w.flaws[property], func(have flaw) bool { return have.pos.Line == at.Line })
 }
 
@@ -32,7 +32,7 @@ func (w *walk) checkEntry(at int32, one step, p performed) {
 		if m.hook.Action == action.ReleaseWorkspace && slices.Contains(left, m.role) {
 			continue // it lives on, which is reported by that name
 		}
-		pos, state := hookPlace(w.declared(one.event), m.hook, w.placeOfWay(at, one)), w.def.States[c.status].Name
+		pos, state := hookPlace(w.hooksInFile(one.event), m.hook, w.placeOfWay(at, one)), w.def.States[c.status].Name
 		f := flaw{at: at, last: one.copy(), pos: pos}
 		f.message = fmt.Sprintf("the %s would be started in %q, and the task has no workspace there", m.role, state)
 		f.suggestion = fmt.Sprintf("put %q before %q", action.AcquireWorkspace, m.hook.Action)
@@ -137,7 +137,7 @@ func (w *walk) checkTwoAgents(at int32, one step, c config) {
 			continue
 		}
 		pos := w.placeOfWay(at, one)
-		if w.reported(OneAgent, pos) {
+		if w.hasFlaw(OneAgent, pos) {
 			continue
 		}
 		who := w.living(c, func(r int) bool { return w.readers[r] == reads })
@@ -165,9 +165,9 @@ func (w *walk) living(c config, which func(role int) bool) []string {
 	return out
 }
 
-// declared are the hooks of an event as the file has them, for their places. Where one has failed it is none of the
+// hooksInFile are the hooks of an event as the file has them, for their places. Where one has failed it is none of the
 // others.
-func (w *walk) declared(e event) []workflow.Hook {
+func (w *walk) hooksInFile(e event) []workflow.Hook {
 	switch {
 	case e.failing >= 0:
 	case e.edge >= 0:

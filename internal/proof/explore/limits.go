@@ -34,7 +34,7 @@ func (w *walk) judgeLimit(kind, how string, death task.Death) int {
 		death.Task, death.Role, death.Hook = t.ID, s.Role, 1
 		n := 0
 		for ; n <= tooManyEnds; n++ {
-			c := decide.Exit(w.def, t, decide.Evidence{}, death, born())
+			c := decide.Exit(w.def, t, decide.Evidence{}, death, anyTime())
 			if c.Events[0].Type != kind || !decide.Respawns(w.def, c.Task) { // a person has to start it
 				break
 			}

@@ -71,7 +71,7 @@ func (w *walk) works(status int16) bool {
 
 func (p *passes) reportMerge(at, now place, one step) {
 	edge := &p.def.Transitions[one.event.edge]
-	if p.reported(Merges, edge.Pos) {
+	if p.hasFlaw(Merges, edge.Pos) {
 		return
 	}
 	all := append(p.way(at), passing{was: at, now: now, step: one})
@@ -87,6 +87,6 @@ func (p *passes) reportMerge(at, now place, one step) {
 // handedOver reports whether a step sends the work, as it is then, to where it waits for its merge. A verdict sends
 // what it is about.
 func (p *passes) handedOver(one *step, met bool) bool {
-	verdict := met && p.asked(&one.event)
+	verdict := met && p.needsThing(&one.event)
 	return p.handed != nil && !verdict && p.handed[p.configs[one.to].status]
 }

@@ -9,9 +9,9 @@ import (
 	"orange/internal/rules/workflow"
 )
 
-// shown reports whether an event that meets its gate shows also what the gate asks git for: a merge elsewhere takes the
-// place of that.
-func shown(e *event) bool { return e.kind != isPull || e.on != pullMerged }
+// showsGit reports whether an event that meets its gate shows also what the gate asks git for: a merge elsewhere takes
+// the place of that.
+func showsGit(e *event) bool { return e.kind != isPull || e.on != pullMerged }
 
 // passes follows one thing through all ways.
 type passes struct {
@@ -119,13 +119,13 @@ func (p *passes) after(was place, one *step) (now place, can bool) {
 	switch {
 	case one.moves || one.again || was.at < 0:
 		met := was.at >= 0 && e.met
-		if met && p.shows[e.edge] && shown(e) && !was.noted {
+		if met && p.shows[e.edge] && showsGit(e) && !was.noted {
 			return now, false
 		}
 		switch {
-		case e.kind == isRequest && p.by(e), met && p.asked(e) && !p.verdict, p.handedOver(one, met):
+		case e.kind == isRequest && p.by(e), met && p.needsThing(e) && !p.verdict, p.handedOver(one, met):
 			now.passed, now.judged = true, was.judged || was.noted
-		case met && p.asked(e):
+		case met && p.needsThing(e):
 			now.judged, now.passed = true, was.passed || was.noted
 		}
 		if met && p.refuses[e.edge] {
@@ -151,21 +151,21 @@ func (p *passes) after(was place, one *step) (now place, can bool) {
 		now.skipped, now.passed, now.judged = true, false, false
 	}
 	held := one.moves && now.skipped && !now.passed && p.well[after.status]
-	return now, !held || e.override || !shown(e)
+	return now, !held || e.override || !showsGit(e)
 }
 
 // heldBack reports whether a step leads to an end while no one answers for the work: no person handed it in to be
 // merged, and no verdict accepted it. A person may answer for it then, by name.
 func (p *passes) heldBack(was place, one *step) bool {
 	e := &one.event
-	return was.open && !was.vouched && one.moves && e.edge >= 0 && !e.override && !e.forced && shown(e) &&
+	return was.open && !was.vouched && one.moves && e.edge >= 0 && !e.override && !e.forced && showsGit(e) &&
 		p.ends[p.configs[one.to].status]
 }
 
 // vouch notes what a move means for who answers for the work.
 func (p *passes) vouch(was place, now *place, e *event, met bool) {
 	accepts := met && p.accepts[e.edge]
-	if now.open = p.unvouched(e); e.carried {
+	if now.open = p.isUnvouched(e); e.carried {
 		now.open = was.open && (!met || !p.def.Transitions[e.edge].Accepts())
 	}
 	switch {
@@ -176,9 +176,9 @@ func (p *passes) vouch(was place, now *place, e *event, met bool) {
 	}
 }
 
-// unvouched reports whether an event puts the work up to be merged while no one answers for it. Where it is no matter
+// isUnvouched reports whether an event puts the work up to be merged while no one answers for it. Where it is no matter
 // who asks, it was an agent who asked decide, and a person answers for the same.
-func (w *walk) unvouched(e *event) bool {
+func (w *walk) isUnvouched(e *event) bool {
 	return e.unvouched && (e.kind != isRequest || e.role >= 0 || w.resets)
 }
 
@@ -186,7 +186,7 @@ func (w *walk) unvouched(e *event) bool {
 func (w *walk) putsUpUnvouched() bool {
 	return slices.ContainsFunc(w.ways, func(ways []step) bool {
 		return slices.ContainsFunc(ways, func(one step) bool {
-			return w.unvouched(&one.event)
+			return w.isUnvouched(&one.event)
 		})
 	})
 }
@@ -210,8 +210,8 @@ func (p *passes) edits(was place) []place {
 	return []place{fresh, back}
 }
 
-// asked reports whether an event whose gate is met cannot happen without the thing.
-func (p *passes) asked(e *event) bool { return p.gives[e.edge] && (!p.git || shown(e)) }
+// needsThing reports whether an event whose gate is met cannot happen without the thing.
+func (p *passes) needsThing(e *event) bool { return p.gives[e.edge] && (!p.git || showsGit(e)) }
 
 // starts reports whether the agent of the present state is started by a step that does not move the task.
 func (w *walk) starts(before, after *config, e *event) bool {
@@ -278,7 +278,7 @@ func (p *passes) follows(was place, one *step) bool {
 	case one.event.override:
 		return p.besides == guarantee.ByOverride
 	}
-	return p.besides == guarantee.ByMerge || shown(&one.event)
+	return p.besides == guarantee.ByMerge || showsGit(&one.event)
 }
 
 // bornLate reports whether a task is born in another state than the first.
@@ -336,7 +336,7 @@ func (w *walk) besides(answers bool) []string {
 	merges, births, overrides := false, slices.ContainsFunc(w.born, w.bornLate), answers
 	for _, ways := range w.ways {
 		for _, one := range ways {
-			merges, overrides = merges || !shown(&one.event), overrides || one.event.override
+			merges, overrides = merges || !showsGit(&one.event), overrides || one.event.override
 		}
 	}
 	out := []string{""}

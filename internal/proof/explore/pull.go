@@ -42,11 +42,11 @@ func (w *walk) pullEnds(c config, t task.Task) []outcome {
 		}
 		for _, l := range looks {
 			evidence := l.evidence.Merged(w.def, t, to, pr)
-			change := decide.PREnded(w.def, t, evidence, pr, "", born())
-			if !change.Entered || !c.workspace && w.checked(evidence) {
+			change := decide.PREnded(w.def, t, evidence, pr, "", anyTime())
+			if !change.Entered || !c.workspace && w.hasWorktreeFact(evidence) {
 				continue
 			}
-			edge := w.edgeMet(t, to, e, func(n int) bool { return met(w.def.Transitions[n].Gate, evidence) })
+			edge := w.edgeMet(t, to, e, func(n int) bool { return meetsGate(w.def.Transitions[n].Gate, evidence) })
 			same := func(o outcome) bool { return int(o.event.edge) == edge && o.event.on == e.on }
 			if !slices.ContainsFunc(out, same) {
 				out = append(out, w.outcomeOf(e, edge, change))
@@ -63,8 +63,9 @@ func (w *walk) asksOnTheWay(from int16, to task.Status) bool {
 	})
 }
 
-// checked reports whether evidence has the result of a check, or what git shows of a worktree: there is one then.
-func (w *walk) checked(evidence decide.Evidence) bool {
+// hasWorktreeFact reports whether evidence has the result of a check, or what git shows of a worktree: there is one
+// then.
+func (w *walk) hasWorktreeFact(evidence decide.Evidence) bool {
 	for i := range w.def.Transitions {
 		for _, p := range workflow.Leaves(w.def.Transitions[i].Gate) {
 			fact := evidence.Facts[p.Key()]

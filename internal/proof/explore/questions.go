@@ -63,7 +63,7 @@ func (f *evidenceMaker) needsWorktree(leaving, rules []int) bool {
 func (q *questions) answers(pick []int) []bool {
 	out, evidence := make([]bool, len(q.asked)), evidenceOf(q.pieces, pick)
 	for i, one := range q.asked {
-		out[i] = (i < q.gates || len(one.gate) > 0) && met(one.gate, evidence)
+		out[i] = (i < q.gates || len(one.gate) > 0) && meetsGate(one.gate, evidence)
 	}
 	return out
 }
@@ -184,7 +184,7 @@ func (q *questions) fill(g *group) {
 		}
 		says, evidence := make([]bool, 0, len(g.asked)), evidenceOf(q.pieces, pick)
 		for _, i := range g.asked {
-			says = append(says, met(q.asked[i].gate, evidence))
+			says = append(says, meetsGate(q.asked[i].gate, evidence))
 		}
 		if !slices.ContainsFunc(g.says, func(have []bool) bool { return slices.Equal(have, says) }) {
 			g.picks, g.says = append(g.picks, pick), append(g.says, says)

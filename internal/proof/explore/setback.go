@@ -39,7 +39,7 @@ func (w *walk) sentBack(at int32, c config, t task.Task, n int8, on string) []ou
 	e := event{kind: isSetback, role: -1, as: -1, on: n, to: w.place(to), look: -1}
 	for i, l := range w.forge.looks[c.status][bit(c.workspace)] { // the first is without any text
 		l.evidence.Subject.Commit = back.Commit
-		change, due := back.Change(w.def, t, l.evidence, nil, "", born())
+		change, due := back.Change(w.def, t, l.evidence, nil, "", anyTime())
 		if due && change.Entered {
 			e.look = int16(i)
 			edge := w.edgeOf(t, to, e)

@@ -206,12 +206,12 @@ func (w *walk) begin() {
 	empty := task.Task{ID: "1"}
 	human := task.Actor{Role: task.RoleHuman}
 	for i := range w.def.Births {
-		if c, err := decide.Create(w.def, empty, w.def.Births[i].To, human, born()); err == nil {
+		if c, err := decide.Create(w.def, empty, w.def.Births[i].To, human, anyTime()); err == nil {
 			w.followAll(-1, config{}, []outcome{w.outcomeOf(event{kind: isBorn, to: int16(i)}, -1, c)})
 		}
 	}
 	if w.def.PlanFile != nil {
-		if c, err := decide.CreateFromPlan(w.def, empty, human, born()); err == nil {
+		if c, err := decide.CreateFromPlan(w.def, empty, human, anyTime()); err == nil {
 			w.followAll(-1, config{}, []outcome{w.outcomeOf(event{kind: isBorn, to: -1}, -1, c)})
 		}
 	}
@@ -262,7 +262,7 @@ func (w *walk) meets(e event) bool {
 		return false
 	}
 	if e.kind == isPull {
-		return true // of what its gate asks git for: see shown
+		return true // of what its gate asks git for: see showsGit
 	}
 	if len(w.def.Transitions[e.edge].Gate) == 0 {
 		return true
@@ -453,7 +453,7 @@ func (w *walk) enter(at int32, e event, p performed, moved bool) {
 func samePassed(one, other *event) bool {
 	return one.edge == other.edge && one.carried == other.carried && one.unvouched == other.unvouched &&
 		(one.kind == isPull) == (other.kind == isPull) &&
-		shown(one) == shown(other) && one.met == other.met
+		showsGit(one) == showsGit(other) && one.met == other.met
 }
 
 // givingUp reports for each state whether a task that comes there is given up: in a workflow that has some other end.

@@ -12,7 +12,7 @@ import (
 // Changes tells what one text of a workflow asks for and does that another one does not, a line each: what is gone has
 // a minus before it, what is new a plus. A move on other terms is one of each.
 func Changes(was, is *workflow.Definition) []string {
-	before, now := told(was), told(is)
+	before, now := linesOf(was), linesOf(is)
 	var out []string
 	for _, line := range before {
 		if !slices.Contains(now, line) {
@@ -32,8 +32,8 @@ func Changes(was, is *workflow.Definition) []string {
 	return out
 }
 
-// told are the states, moves and checks of a workflow, a line each.
-func told(d *workflow.Definition) []string {
+// linesOf are the states, moves and checks of a workflow, a line each.
+func linesOf(d *workflow.Definition) []string {
 	var out []string
 	for _, s := range d.States {
 		line := "state " + clean(string(s.Name))
@@ -53,7 +53,7 @@ func told(d *workflow.Definition) []string {
 		}
 		out = append(out, line)
 	}
-	for i, m := range asked(d) {
+	for i, m := range movesOf(d) {
 		line := fmt.Sprintf("%s -> %s  %s", clean(string(m.from)), clean(string(m.to)), m.label)
 		var does []string
 		for _, h := range d.Transitions[i].Hooks {

@@ -90,7 +90,7 @@ func pictureOf(d *workflow.Definition) picture {
 			terminal: state.Terminal,
 		})
 	}
-	moves := append(asked(d), automatic(d)...)
+	moves := append(movesOf(d), automatic(d)...)
 	crowds := crowdsOf(moves)
 	drawn := map[move]bool{}
 	joined := map[edgeKey]int{}

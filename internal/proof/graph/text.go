@@ -10,9 +10,9 @@ import (
 // own moves.
 func mermaid(p picture) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "stateDiagram-v2\n    %%%% %s\n", encoded(p.title))
+	fmt.Fprintf(&b, "stateDiagram-v2\n    %%%% %s\n", encode(p.title))
 	for i, n := range p.nodes {
-		fmt.Fprintf(&b, "    state \"%s\" as s%d\n", encoded(n.text), i+1)
+		fmt.Fprintf(&b, "    state \"%s\" as s%d\n", encode(n.text), i+1)
 	}
 	for i, n := range p.nodes {
 		if n.initial {
@@ -21,7 +21,7 @@ func mermaid(p picture) string {
 	}
 	for _, e := range p.edges {
 		for _, label := range e.labels {
-			fmt.Fprintf(&b, "    s%d --> s%d : %s\n", e.from+1, e.to+1, encoded(label))
+			fmt.Fprintf(&b, "    s%d --> s%d : %s\n", e.from+1, e.to+1, encode(label))
 		}
 	}
 	for i, n := range p.nodes {
@@ -32,8 +32,8 @@ func mermaid(p picture) string {
 	return b.String()
 }
 
-// encoded writes everything that could mean something to Mermaid as its number.
-func encoded(text string) string {
+// encode writes everything that could mean something to Mermaid as its number.
+func encode(text string) string {
 	var b strings.Builder
 	for _, r := range text {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune(" ,._-/()", r) {
@@ -47,7 +47,7 @@ func encoded(text string) string {
 
 func dot(p picture) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "digraph workflow {\n  label=%s;\n  labelloc=t;\n", quoted(p.title))
+	fmt.Fprintf(&b, "digraph workflow {\n  label=%s;\n  labelloc=t;\n", quote(p.title))
 	b.WriteString("  node [shape=box, style=rounded, fontname=\"sans-serif\"];\n  edge " +
 		"[fontname=\"sans-serif\", fontsize=10];\n")
 	for i, n := range p.nodes {
@@ -59,9 +59,9 @@ func dot(p picture) string {
 			more = ", peripheries=2"
 		}
 		if n.about != "" {
-			more += ", tooltip=" + quoted(n.about)
+			more += ", tooltip=" + quote(n.about)
 		}
-		fmt.Fprintf(&b, "  s%d [label=%s%s];\n", i+1, quoted(n.text), more)
+		fmt.Fprintf(&b, "  s%d [label=%s%s];\n", i+1, quote(n.text), more)
 	}
 	for i, n := range p.nodes {
 		if n.initial {
@@ -73,14 +73,14 @@ func dot(p picture) string {
 		if e.auto {
 			style = ", style=dashed"
 		}
-		fmt.Fprintf(&b, "  s%d -> s%d [label=%s%s];\n", e.from+1, e.to+1, quoted(e.labels...), style)
+		fmt.Fprintf(&b, "  s%d -> s%d [label=%s%s];\n", e.from+1, e.to+1, quote(e.labels...), style)
 	}
 	b.WriteString("}\n")
 	return b.String()
 }
 
-// quoted is one text of several lines as Graphviz reads it.
-func quoted(lines ...string) string {
+// quote is one text of several lines as Graphviz reads it.
+func quote(lines ...string) string {
 	escaped := make([]string, len(lines))
 	for i, line := range lines {
 		escaped[i] = strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(line)

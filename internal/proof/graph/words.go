@@ -11,7 +11,7 @@ import (
 	"orange/internal/rules/workflow"
 )
 
-func asked(d *workflow.Definition) []move {
+func movesOf(d *workflow.Definition) []move {
 	var out []move
 	for _, t := range d.Transitions {
 		out = append(out, move{from: t.From, to: t.To, label: clean(terms(t))})
@@ -35,12 +35,12 @@ func automatic(d *workflow.Definition) []move {
 			out = append(out, move{rule.Status, rule.Then, clean(why), true})
 		}
 		for _, arm := range rule.ThenWhen {
-			out = append(out, move{rule.Status, arm.Then, clean(listed(why, guards(arm.When))), true})
+			out = append(out, move{rule.Status, arm.Then, clean(inList(why, guards(arm.When))), true})
 		}
 	}
 	for _, s := range d.States {
 		if s.Timeout.Then != "" {
-			late := "after " + workflow.Duration(overdue(s.Timeout.After))
+			late := "after " + workflow.Duration(overdueAfter(s.Timeout.After))
 			out = append(out, move{s.Name, s.Timeout.Then, late, true})
 		}
 		if s.Refused.Then != "" {
@@ -59,11 +59,11 @@ func sentBack(rule workflow.SendBack) string {
 	for i, word := range rule.On {
 		on[i] = strings.ReplaceAll(word, "_", " ")
 	}
-	return listed(strings.Join(on, " or "), guards(rule.When))
+	return inList(strings.Join(on, " or "), guards(rule.When))
 }
 
-// overdue is when a timeout leads on: at one and a half of its time.
-func overdue(seconds int) time.Duration { return time.Duration(seconds) * time.Second * 3 / 2 }
+// overdueAfter is when a timeout leads on: at one and a half of its time.
+func overdueAfter(seconds int) time.Duration { return time.Duration(seconds) * time.Second * 3 / 2 }
 
 func plural(n int, one, more string) string {
 	if n == 1 {
@@ -102,7 +102,7 @@ func terms(t workflow.Transition) string {
 	if t.Override {
 		on = append(on, "or override")
 	}
-	if conditions := listed(on...); conditions != "" {
+	if conditions := inList(on...); conditions != "" {
 		return who + ": " + conditions
 	}
 	return who
@@ -113,10 +113,10 @@ func guards(all []workflow.Guard) string {
 	for i, g := range all {
 		texts[i] = g.String()
 	}
-	return listed(texts...)
+	return inList(texts...)
 }
 
-func listed(texts ...string) string {
+func inList(texts ...string) string {
 	return strings.Join(slices.DeleteFunc(texts, func(text string) bool { return text == "" }), ", ")
 }
 

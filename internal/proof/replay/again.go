@@ -59,9 +59,9 @@ func (in Inputs) Again(def *workflow.Definition, p Past) (record.Change, error) 
 			Summary: p.Event.Data[history.DataSummary], After: history.Follow(task.Task{}, p.Event).After,
 			PRURL: p.Event.Data["url"]}
 		if in.Ask == AskPlan {
-			return pinned(p, func() (record.Change, error) { return decide.CreateFromPlan(def, t, actor, in.Now) })
+			return withPromise(p, func() (record.Change, error) { return decide.CreateFromPlan(def, t, actor, in.Now) })
 		}
-		return pinned(p, func() (record.Change, error) { return decide.Create(def, t, in.To, actor, in.Now) })
+		return withPromise(p, func() (record.Change, error) { return decide.Create(def, t, in.To, actor, in.Now) })
 	case AskMove:
 		req := task.Request{Task: t.ID, To: in.To, Actor: actor, Reason: p.Event.Reason, Override: in.Override}
 		d, err := decide.Transition(def, t, ev, req, in.Now)
@@ -89,10 +89,10 @@ func (in Inputs) Again(def *workflow.Definition, p Past) (record.Change, error) 
 			own[t.Status] = *in.Limit
 		}
 		c, _ := decide.Timer(def, own, t, in.Now)
-		return in.escalated(def, c, t, ev), nil
+		return in.addEscalation(def, c, t, ev), nil
 	case AskRefused:
 		c, _ := decide.RefusedOften(def, t, *cmp.Or(in.Refused, &record.Refusals{}), in.Now)
-		return in.escalated(def, c, t, ev), nil
+		return in.addEscalation(def, c, t, ev), nil
 	case AskPR:
 		return decide.RequestPR(def, record.Snapshot{Task: t}, true, true, record.ForgeGitHub, actor, in.Now)
 	case AskPREnded:
@@ -107,7 +107,7 @@ func (in Inputs) Again(def *workflow.Definition, p Past) (record.Change, error) 
 		c, _ := back.Change(def, t, ev, p.Events, in.Against, in.Now)
 		return c, nil
 	case AskRetry:
-		return decide.Retry(def, record.Snapshot{Task: t, Owed: failed(p.Event.Data["hook"])},
+		return decide.Retry(def, record.Snapshot{Task: t, Owed: failedHooks(p.Event.Data["hook"])},
 			p.Event.Data["dropped"] != "", actor, in.Now)
 	case AskNote:
 		return notedAgain(def, t, actor, p.Event), nil
@@ -123,8 +123,8 @@ func (in Inputs) Again(def *workflow.Definition, p Past) (record.Change, error) 
 		"which this program does not know; use a newer orange", p.Event.Seq, in.Ask)
 }
 
-// pinned is a task's creation with the promise of its project, as the history has that.
-func pinned(p Past, create func() (record.Change, error)) (record.Change, error) {
+// withPromise is a task's creation with the promise of its project, as the history has that.
+func withPromise(p Past, create func() (record.Change, error)) (record.Change, error) {
 	c, err := create()
 	if promise := guarantee.PromiseOf([]history.Event{p.Event}); err == nil && promise != "" {
 		guarantee.Pin(&c.Events[0], strings.Split(promise, "\n"))
@@ -149,8 +149,8 @@ func (in *Inputs) task(t task.Task) task.Task {
 	return t
 }
 
-// escalated adds the move that the workflow wanted after a change.
-func (in *Inputs) escalated(def *workflow.Definition, c record.Change, t task.Task,
+// addEscalation adds the move that the workflow wanted after a change.
+func (in *Inputs) addEscalation(def *workflow.Definition, c record.Change, t task.Task,
 	ev decide.Evidence) record.Change {
 	if _, wanted := decide.Escalation(def, c); !wanted {
 		return c
@@ -254,8 +254,8 @@ func notedAgain(def *workflow.Definition, t task.Task, actor task.Actor, recorde
 	return decide.Note(def, t, t, actor, recorded)
 }
 
-// failed are the hooks of these names, as they were when a person asked for them.
-func failed(names string) (owed []task.OwedHook) {
+// failedHooks are the hooks of these names, as they were when a person asked for them.
+func failedHooks(names string) (owed []task.OwedHook) {
 	for name := range strings.SplitSeq(names, ", ") {
 		owed = append(owed, task.OwedHook{Hook: task.Hook{Action: name}, State: task.HookFailed})
 	}

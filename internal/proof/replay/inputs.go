@@ -169,7 +169,7 @@ func (in Inputs) Of(death task.Death) Inputs {
 	in.Death = &Dead{Role: death.Role, Hook: death.Hook, Known: e.Known, Status: e.Status, Signal: e.Signal,
 		Unstarted: e.Unstarted, HungUp: e.HungUp}
 	if death.Limit.Line != "" {
-		in.Death.Limit = new(recorded(death.Limit))
+		in.Death.Limit = new(limitOf(death.Limit))
 	}
 	in.Death.LostWith, in.Death.Resume = death.LostWith, death.Resume
 	return in
@@ -177,11 +177,11 @@ func (in Inputs) Of(death task.Death) Inputs {
 
 // Resting returns the inputs with the agent that rested at a limit.
 func (in Inputs) Resting(rest record.Rest, limit task.Limit) Inputs {
-	in.Rest = &Resting{Role: rest.Role, Since: rest.Since.UTC(), Limit: recorded(limit)}
+	in.Rest = &Resting{Role: rest.Role, Since: rest.Since.UTC(), Limit: limitOf(limit)}
 	return in
 }
 
-func recorded(limit task.Limit) Limit {
+func limitOf(limit task.Limit) Limit {
 	limit.Until = limit.Until.UTC()
 	return Limit(limit)
 }

@@ -139,7 +139,7 @@ func (r *replay) step(at int, lines []string) (int, error) {
 	first := r.events[at]
 	switch {
 	case len(first.Inputs) == 0 && decides(&first):
-		r.untold(at, gone, stripped, lines)
+		r.cannotTell(at, gone, stripped, lines)
 		return 1, nil
 	case len(first.Inputs) == 0:
 		r.Skipped++
@@ -147,7 +147,7 @@ func (r *replay) step(at int, lines []string) (int, error) {
 	}
 	var in Inputs
 	if err := json.Unmarshal(first.Inputs, &in); err != nil {
-		r.untold(at, "its inputs cannot be read", "its inputs cannot be read: "+err.Error(), lines)
+		r.cannotTell(at, "its inputs cannot be read", "its inputs cannot be read: "+err.Error(), lines)
 		return 1, nil
 	}
 	if in.Ask == AskAdopt {
@@ -164,7 +164,7 @@ func (r *replay) step(at int, lines []string) (int, error) {
 	}
 	def, err := r.library.Rules(digest)
 	if errors.Is(err, task.ErrNotFound) {
-		r.untold(at, "its workflow is lost", err.Error(), lines)
+		r.cannotTell(at, "its workflow is lost", err.Error(), lines)
 		return recorded, nil
 	}
 	if err != nil {
@@ -173,7 +173,7 @@ func (r *replay) step(at int, lines []string) (int, error) {
 	def = def.Protecting(in.Protected, in.MayChange)
 	if asked := cmp.Or(r.other, def); r.blind && len(workflow.Since(in.parts(asked, in.task(r.task)))) > 0 {
 		const why = "what stood there when its status began is gone with the inputs of the event that began it"
-		r.untold(at, why, why, lines)
+		r.cannotTell(at, why, why, lines)
 		return recorded, nil
 	}
 	past := Past{Task: r.task, Spent: r.spent, Entry: r.traces.Entry, Start: r.traces.Start,
@@ -183,7 +183,7 @@ func (r *replay) step(at int, lines []string) (int, error) {
 	}
 	c, err := in.Again(def, past)
 	if errors.Is(err, ErrLost) {
-		r.untold(at, ErrLost.Error(), err.Error(), lines)
+		r.cannotTell(at, ErrLost.Error(), err.Error(), lines)
 		return recorded, nil
 	}
 	var refused *rejection.Rejection
@@ -226,7 +226,7 @@ func (r *replay) elsewhere(in Inputs, at, recorded int, lines []string) error {
 	for _, s := range in.Read {
 		_, err := r.library.Texts.of(s)
 		if errors.Is(err, ErrLost) {
-			r.untold(at, ErrLost.Error(), err.Error(), lines)
+			r.cannotTell(at, ErrLost.Error(), err.Error(), lines)
 			return nil
 		}
 		if err != nil {
@@ -303,24 +303,24 @@ func (r *replay) under(in Inputs, past Past, at, recorded int, lines []string) e
 		return nil
 	}
 	if _, known := r.other.State(r.task.Status); !known && in.Ask != AskCreate && in.Ask != AskPlan {
-		r.untold(at, "the workflow has no such state", fmt.Sprintf("the workflow %q has no state %q",
+		r.cannotTell(at, "the workflow has no such state", fmt.Sprintf("the workflow %q has no state %q",
 			r.other.Name, r.task.Status), lines)
 		return nil
 	}
-	unseen := in.unseen(r.other, in.task(r.task))
+	unseen := in.unseenParts(r.other, in.task(r.task))
 	if in.Override {
 		unseen = nil // an override does not depend on them
 	}
-	is, sure, err := in.supposed(r.other, past, unseen)
+	is, sure, err := in.decideSupposing(r.other, past, unseen)
 	switch {
 	case errors.Is(err, ErrLost):
-		r.untold(at, ErrLost.Error(), err.Error(), lines)
+		r.cannotTell(at, ErrLost.Error(), err.Error(), lines)
 		return nil
 	case err != nil:
 		return err
 	case !sure:
 		parts := names(unseen)
-		r.untold(at, nobodyLooked, "no one looked at "+strings.Join(parts, ", "), lines)
+		r.cannotTell(at, nobodyLooked, "no one looked at "+strings.Join(parts, ", "), lines)
 		r.Untold[len(r.Untold)-1].Parts = parts
 		return nil
 	}
@@ -335,9 +335,9 @@ func (r *replay) under(in Inputs, past Past, at, recorded int, lines []string) e
 	return nil
 }
 
-// untold notes a decision that cannot be made again: the reason in words shared with other decisions, and in its own
-// words.
-func (r *replay) untold(at int, reason, why string, lines []string) {
+// cannotTell notes a decision that cannot be made again: the reason in words shared with other decisions, and in its
+// own words.
+func (r *replay) cannotTell(at int, reason, why string, lines []string) {
 	e := r.events[at]
 	d := Difference{Event: e.Seq, Type: e.Type, Why: why, Reason: reason, State: r.task.Status, Recorded: lines[at]}
 	if r.other != nil {

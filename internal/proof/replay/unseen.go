@@ -12,8 +12,9 @@ import (
 	"orange/internal/rules/workflow"
 )
 
-// unseen are the parts that a decision under other rules would have had to look at, and that Orange did not look at.
-func (in *Inputs) unseen(def *workflow.Definition, t task.Task) []workflow.Part {
+// unseenParts are the parts that a decision under other rules would have had to look at, and that Orange did not look
+// at.
+func (in *Inputs) unseenParts(def *workflow.Definition, t task.Task) []workflow.Part {
 	var out []workflow.Part
 	for _, p := range in.parts(def, t) {
 		missing := false
@@ -63,7 +64,7 @@ func (a answer) same(b answer) bool {
 	return a.refused != "" && b.refused != "" || a == b
 }
 
-func (in Inputs) decided(def *workflow.Definition, past Past) (answer, error) {
+func (in Inputs) decideAgain(def *workflow.Definition, past Past) (answer, error) {
 	c, err := in.Again(def, past)
 	var refused *rejection.Rejection
 	switch {
@@ -84,10 +85,10 @@ func (in Inputs) decided(def *workflow.Definition, past Past) (answer, error) {
 // maxSupposed limits how many combinations replay tries for parts that Orange did not look at.
 const maxSupposed = 256
 
-// supposed makes a decision by other rules that look at parts which Orange did not look at. It is sure of the answer
-// if the answer is the same whatever they were like: what is known to be missing refuses a move, whether or not the
-// rest was there.
-func (in Inputs) supposed(def *workflow.Definition, past Past,
+// decideSupposing makes a decision by other rules that look at parts which Orange did not look at. It is sure of the
+// answer if the answer is the same whatever they were like: what is known to be missing refuses a move, whether or not
+// the rest was there.
+func (in Inputs) decideSupposing(def *workflow.Definition, past Past,
 	unseen []workflow.Part) (a answer, sure bool, err error) {
 	s := suppose(def, in.Facts, unseen)
 	ways := 1
@@ -102,7 +103,7 @@ func (in Inputs) supposed(def *workflow.Definition, past Past,
 	}
 	for way := range tried {
 		in.Facts = s.facts(way)
-		got, err := in.decided(s.def, past)
+		got, err := in.decideAgain(s.def, past)
 		switch {
 		case err != nil:
 			return answer{}, false, err
@@ -155,7 +156,7 @@ func suppose(def *workflow.Definition, known map[string]Seen, unseen []workflow.
 		}
 		s.open = append(s.open, one)
 	}
-	s.def = exchanged(def, instead)
+	s.def = withParts(def, instead)
 	return s
 }
 
@@ -175,8 +176,8 @@ func (s supposition) facts(way int) map[string]Seen {
 	return out
 }
 
-// exchanged is a workflow with some parts of its gates replaced.
-func exchanged(def *workflow.Definition, instead map[string]workflow.Part) *workflow.Definition {
+// withParts is a workflow with some parts of its gates replaced.
+func withParts(def *workflow.Definition, instead map[string]workflow.Part) *workflow.Definition {
 	if len(instead) == 0 {
 		return def
 	}

@@ -133,7 +133,7 @@ func (r *run) ask(ctx context.Context, a *Agent, w option) {
 	err := r.runProgram("the command of "+a.name, func() error {
 		actor, err := r.engine.Actor(ctx, r.id, task.Caller{Secret: a.Secret})
 		if err != nil {
-			nobody = refused(err)
+			nobody = isRefusal(err)
 			return err
 		}
 		out, err = r.engine.Request(ctx, task.Request{Task: r.id, To: w.edge.To, Actor: actor, Reason: token})
@@ -143,7 +143,7 @@ func (r *run) ask(ctx context.Context, a *Agent, w option) {
 	switch {
 	case nobody:
 		a.silent = true
-	case refused(err):
+	case isRefusal(err):
 		r.refusals++
 		a.tries++
 		a.silent = a.tries >= maxTries && a.kind == stubborn || a.tries >= 2*maxTries

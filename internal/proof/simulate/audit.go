@@ -277,7 +277,7 @@ func (a *Audit) checkHooks(ctx context.Context, s record.Snapshot, events []hist
 		var have []string
 		for _, h := range hooks {
 			have = append(have, h.Action)
-			if wrong := a.settled(h); wrong != "" {
+			if wrong := a.wrongEnd(h); wrong != "" {
 				a.Report(s.Task.ID, propHooks, "hook %d (%s) %s", a.HookNumber(h.ID), h.Action, wrong)
 			}
 		}
@@ -293,8 +293,8 @@ func leaves(name string) bool {
 	return name == action.PushBranch || name == action.CreatePR || name == action.UpdatePR
 }
 
-// settled is what is wrong with the end of a hook; empty if nothing is.
-func (a *Audit) settled(h task.OwedHook) string {
+// wrongEnd is what is wrong with the end of a hook; empty if nothing is.
+func (a *Audit) wrongEnd(h task.OwedHook) string {
 	class, _ := action.ClassOf(h.Action)
 	counted := a.Hook(h.ID)
 	switch {

@@ -92,7 +92,7 @@ func (r *run) Deleted(string) {}
 
 func (r *run) noteAnswer(token string, out record.Outcome, err error) {
 	switch {
-	case refused(err):
+	case isRefusal(err):
 		r.denied[token] = true
 		text, _, _ := strings.Cut(err.Error(), "\n")
 		r.logf("it is refused: %s", text)
@@ -154,7 +154,7 @@ func (r *run) check(ctx context.Context, s record.Snapshot, events []history.Eve
 		return err
 	}
 	r.checkMoves(events)
-	for _, seat := range r.unseen(ctx) {
+	for _, seat := range r.seatsOfDead(ctx) {
 		r.breakf(propDeaths, "the %s of hook %d has a seat, and does not live: its death had no consequence",
 			seat.Role, r.hookNumber(seat.Hook))
 	}

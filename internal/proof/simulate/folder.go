@@ -106,7 +106,7 @@ var errLocked = errors.New("another process holds the lock")
 // Lock is a step that waits until the lock is free.
 func (f TaskFolders) Lock(_ context.Context, name string) (func(), error) {
 	task, _, _ := strings.Cut(name, ".")
-	free := func() bool { return !f.v.locked(name) }
+	free := func() bool { return !f.v.isLocked(name) }
 	return take(f.v.Process, Step{What: "it takes a lock", Task: task, Ready: free}, func() (func(), error) {
 		if !free() {
 			return nil, fmt.Errorf("cannot take the lock %q: %w", name, errLocked)
@@ -117,12 +117,12 @@ func (f TaskFolders) Lock(_ context.Context, name string) (func(), error) {
 
 // TryLock is a step if the lock is free.
 func (f TaskFolders) TryLock(name string) (func(), bool, error) {
-	if f.v.locked(name) {
+	if f.v.isLocked(name) {
 		return nil, false, nil
 	}
 	task, _, _ := strings.Cut(name, ".")
 	release, err := ask(f.v, "it takes a lock", task, func() (func(), error) {
-		if f.v.locked(name) {
+		if f.v.isLocked(name) {
 			return nil, errLocked
 		}
 		return f.v.lock(name, f.v.Process.Identity()), nil

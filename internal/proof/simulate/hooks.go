@@ -179,7 +179,7 @@ func (h hooks) startedBy(job record.Job) *Agent {
 func (h hooks) spawn(job record.Job) (record.Effect, error) {
 	r := h.r
 	if a := h.startedBy(job); a != nil {
-		return started(job, a), nil
+		return effectOfStart(job, a), nil
 	}
 	h.end(func(a *Agent) bool { return a.Role == job.Role })
 	if job.Task.Workspace == "" {
@@ -208,10 +208,10 @@ func (h hooks) spawn(job record.Job) (record.Effect, error) {
 	if a.kind == dying && r.chance(0.2) {
 		r.end(a, task.Ending{Unstarted: "no such program"})
 	}
-	return started(job, a), nil
+	return effectOfStart(job, a), nil
 }
 
-func started(job record.Job, a *Agent) record.Effect {
+func effectOfStart(job record.Job, a *Agent) record.Effect {
 	event := history.AgentSpawned
 	if a.Role == task.RoleReviewer {
 		event = history.ReviewStarted

@@ -243,7 +243,7 @@ func (c *pathMap) complete(named []task.Status) ([]task.Status, error) {
 	if end == nil {
 		return nil, task.Notef(task.ErrUsage,
 			"found %q as --way, and no straight way leads on from %q to a good end; name more of it, up to one of: %s",
-			joined(named, ","), last, c.goodEndNames())
+			wordsOf(named, ","), last, c.goodEndNames())
 	}
 	if from == c.def.Initial {
 		return append(slices.Clone(named), end[1:]...), nil
@@ -256,7 +256,7 @@ func (c *pathMap) complete(named []task.Status) ([]task.Status, error) {
 	if start == nil {
 		return nil, task.Notef(task.ErrUsage,
 			"found %q as --way, and no straight way leads from %q to %q; begin with %q, and name what is between",
-			joined(named, ","), c.def.Initial, from, c.def.Initial)
+			wordsOf(named, ","), c.def.Initial, from, c.def.Initial)
 	}
 	return slices.Concat(start[:len(start)-1], named, end[1:]), nil
 }
@@ -304,7 +304,7 @@ func (c *pathMap) goodEndNames() string {
 			out = append(out, s.Name)
 		}
 	}
-	return joined(out, ", ")
+	return wordsOf(out, ", ")
 }
 
 // keepTo makes a path the straight one; from every other state the shortest path leads back to it.
@@ -325,7 +325,7 @@ func (c *pathMap) keepTo(states []task.Status) {
 	c.cost = back
 }
 
-func joined(states []task.Status, by string) string {
+func wordsOf(states []task.Status, by string) string {
 	out := make([]string, len(states))
 	for i, s := range states {
 		out[i] = string(s)

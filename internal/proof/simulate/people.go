@@ -177,7 +177,7 @@ func (r *run) mergeFails(t task.Task) bool {
 // waitsForPerson reports whether nothing happens to the task until a person acts.
 func (r *run) waitsForPerson(ctx context.Context, s record.Snapshot) bool {
 	t := s.Task
-	if !t.Live || r.isPlanned(agentActs) || r.isPlanned(runnerStarts) || len(r.unseen(ctx)) > 0 {
+	if !t.Live || r.isPlanned(agentActs) || r.isPlanned(runnerStarts) || len(r.seatsOfDead(ctx)) > 0 {
 		return false
 	}
 	if slices.ContainsFunc(s.Owed, func(h task.OwedHook) bool { return h.State == task.HookPending }) {

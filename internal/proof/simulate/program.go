@@ -33,13 +33,13 @@ func (r *run) runProgram(name string, work func() error) error {
 		return errEnded
 	}
 	_, unfit := errors.AsType[*record.Unmerged](err)
-	if err != nil && !p.disturbed && !unfit && !refused(err) && !errors.Is(err, errFault) {
+	if err != nil && !p.disturbed && !unfit && !isRefusal(err) && !errors.Is(err, errFault) {
 		r.breakf(propErrors, "%s fails, and nothing was in its way: %v", name, err)
 	}
 	return err
 }
 
-func refused(err error) bool {
+func isRefusal(err error) bool {
 	var no *rejection.Rejection
 	return errors.As(err, &no)
 }

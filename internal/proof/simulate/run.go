@@ -216,7 +216,7 @@ func (r *run) createTask(ctx context.Context) {
 			})
 			return err
 		})
-		if refused(err) {
+		if isRefusal(err) {
 			r.setErr(err)
 		}
 	}
@@ -299,7 +299,7 @@ func (r *run) nextLook(ctx context.Context, s record.Snapshot) (time.Duration, b
 	state, _ := r.Workflow.State(t.Status)
 	a := r.living(state.Role)
 	switch {
-	case len(r.unseen(ctx)) > 0, !t.Live && (t.Workspace != "" || r.anyone() != nil):
+	case len(r.seatsOfDead(ctx)) > 0, !t.Live && (t.Workspace != "" || r.anyone() != nil):
 		sooner(r.clock.Add(usual))
 	case a != nil && a.silent && !r.Workflow.Attended(t.Status) && t.StalledAt.IsZero():
 		sooner(a.Touched.Add(Stall + time.Minute))
@@ -337,8 +337,8 @@ func (r *run) anyone() *Agent {
 	return r.agent(func(a *Agent) bool { return a.Alive })
 }
 
-// unseen are the open seats of dead agents.
-func (r *run) unseen(ctx context.Context) []record.Seat {
+// seatsOfDead are the open seats of dead agents.
+func (r *run) seatsOfDead(ctx context.Context) []record.Seat {
 	open, err := r.OpenSeats(ctx, r.id)
 	r.setErr(err)
 	return slices.DeleteFunc(open, func(seat record.Seat) bool {
@@ -356,7 +356,7 @@ func (r *run) finish(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if r.breach != nil || len(s.Owed) == 0 && len(r.unseen(ctx)) == 0 &&
+		if r.breach != nil || len(s.Owed) == 0 && len(r.seatsOfDead(ctx)) == 0 &&
 			(s.Task.Live || s.Task.Workspace == "" && r.anyone() == nil) {
 			break
 		}

@@ -49,7 +49,7 @@ func (s store) endingSeats(ctx context.Context, c record.Change) ([]record.Seat,
 
 func (s store) Hooks(ctx context.Context, id string, event int) ([]task.OwedHook, error) {
 	return take(s.v.Process, Step{What: "it looks at hooks", Task: id, Poll: true}, func() ([]task.OwedHook, error) {
-		got, err := remembered(s.v.World, id, fmt.Sprintf("hooks %d", event), func() ([]task.OwedHook, error) {
+		got, err := remember(s.v.World, id, fmt.Sprintf("hooks %d", event), func() ([]task.OwedHook, error) {
 			return s.v.Record.Hooks(ctx, id, event)
 		})
 		return slices.Clone(got), err
@@ -94,7 +94,7 @@ func (s store) List(ctx context.Context, f record.Filter) ([]task.Task, error) {
 
 func (s store) Holders(ctx context.Context, project string) ([]record.Holder, error) {
 	return ask(s.v, "it looks who has workspaces", "", func() ([]record.Holder, error) {
-		got, err := remembered(s.v.World, "", "holders "+project, func() ([]record.Holder, error) {
+		got, err := remember(s.v.World, "", "holders "+project, func() ([]record.Holder, error) {
 			return s.v.Record.Holders(ctx, project)
 		})
 		return slices.Clone(got), err
@@ -116,7 +116,7 @@ func (s store) Events(ctx context.Context, id string, after int) ([]history.Even
 
 func (s store) Tail(ctx context.Context, id string, after int) ([]string, int64, error) {
 	lines, err := ask(s.v, "it reads the lines of the history", id, func() ([]string, error) {
-		got, err := remembered(s.v.World, id, "lines", func() ([]string, error) {
+		got, err := remember(s.v.World, id, "lines", func() ([]string, error) {
 			lines, _, err := s.v.Record.Tail(ctx, id, 0)
 			return lines, err
 		})
@@ -130,7 +130,7 @@ func (s store) Tail(ctx context.Context, id string, after int) ([]string, int64,
 
 func (s store) WasRendered(ctx context.Context, id, field, value string) (bool, error) {
 	return ask(s.v, "it looks what TASK.md ever showed", id, func() (bool, error) {
-		return remembered(s.v.World, id, "rendered "+field+" "+value, func() (bool, error) {
+		return remember(s.v.World, id, "rendered "+field+" "+value, func() (bool, error) {
 			return s.v.Record.WasRendered(ctx, id, field, value)
 		})
 	})

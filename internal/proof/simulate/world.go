@@ -61,14 +61,14 @@ func (v ProcessView) Engine(rec Record) *engine.Engine {
 
 // Load reads the record of a task. It is no step of a process.
 func (w *World) Load(ctx context.Context, id string) (record.Snapshot, error) {
-	got, err := remembered(w, id, "load", func() (record.Snapshot, error) { return w.Record.Load(ctx, id) })
+	got, err := remember(w, id, "load", func() (record.Snapshot, error) { return w.Record.Load(ctx, id) })
 	got.Owed, got.Spent, got.Entry = slices.Clone(got.Owed), slices.Clone(got.Spent), slices.Clone(got.Entry)
 	return got, err
 }
 
 // Events are the history of a task. To read them is no step of a process.
 func (w *World) Events(ctx context.Context, id string) ([]history.Event, error) {
-	got, err := remembered(w, id, "events", func() ([]history.Event, error) { return w.longer(ctx, id) })
+	got, err := remember(w, id, "events", func() ([]history.Event, error) { return w.longer(ctx, id) })
 	return slices.Clone(got), err
 }
 
@@ -92,21 +92,21 @@ func (w *World) longer(ctx context.Context, id string) ([]history.Event, error) 
 
 // OpenSeats are those of a task, or of all tasks if id is empty. To read them is no step of a process.
 func (w *World) OpenSeats(ctx context.Context, id string) ([]record.Seat, error) {
-	got, err := remembered(w, id, "seats", func() ([]record.Seat, error) { return w.Record.OpenSeats(ctx, id) })
+	got, err := remember(w, id, "seats", func() ([]record.Seat, error) { return w.Record.OpenSeats(ctx, id) })
 	return slices.Clone(got), err
 }
 
 // List has the tasks that a filter lets through. To read them is no step of a process.
 func (w *World) List(ctx context.Context, f record.Filter) ([]task.Task, error) {
-	got, err := remembered(w, "", fmt.Sprintf("list %+v", f), func() ([]task.Task, error) {
+	got, err := remember(w, "", fmt.Sprintf("list %+v", f), func() ([]task.Task, error) {
 		return w.Record.List(ctx, f)
 	})
 	return slices.Clone(got), err
 }
 
-// remembered asks the record once, until a process changes what the answer may depend on: the database is what
+// remember asks the record once, until a process changes what the answer may depend on: the database is what
 // takes the time. About is the task that the question is about; empty for a question about many.
-func remembered[T any](w *World, about, what string, ask func() (T, error)) (T, error) {
+func remember[T any](w *World, about, what string, ask func() (T, error)) (T, error) {
 	w.mu.Lock()
 	have, found := w.cache[about][what]
 	w.mu.Unlock()
@@ -148,7 +148,7 @@ func (w *World) FreeLocks(process any) {
 	maps.DeleteFunc(w.locks, func(_ string, owner any) bool { return owner == process })
 }
 
-func (w *World) locked(name string) bool {
+func (w *World) isLocked(name string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.locks[name] != nil

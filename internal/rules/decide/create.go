@@ -71,7 +71,7 @@ func createdIn(def *workflow.Definition, t task.Task, birth workflow.Birth, acto
 				Want: "have a person ask: what others wrote would be laid out here"}}}
 	}
 	hooks := hooksOf(birth.Hooks)
-	t.Counters = started(def, t.Counters)
+	t.Counters = withStarts(def, t.Counters)
 	t.Workflow = def.Ref()
 	after := t.After
 	t = enter(def, t, status, hooks, now)
@@ -87,7 +87,7 @@ func createdIn(def *workflow.Definition, t task.Task, birth workflow.Birth, acto
 	if t.PRURL != "" {
 		event.Data["url"] = t.PRURL
 	}
-	t.Subject = unjudged(def, status, actor, Evidence{Subject: t.Subject})
+	t.Subject = subjectAtEntry(def, status, actor, Evidence{Subject: t.Subject})
 	event.Subject = t.Subject
 	return record.Change{Task: t, Hooks: hooks, Entered: true, Lease: lease(t, hooks), Events: []history.Event{
 		event}}, nil
@@ -210,7 +210,7 @@ func Passes(edge *workflow.Transition, t task.Task) bool { return guardsHold(edg
 // guardsHold reports whether guards hold for the counters as a guard of the edge sees them; the edge may be nil.
 func guardsHold(guards []workflow.Guard, t task.Task, edge *workflow.Transition) bool {
 	for _, g := range guards {
-		if !g.Holds(counted(t, edge, g.Field)) {
+		if !g.Holds(countWith(t, edge, g.Field)) {
 			return false
 		}
 	}

@@ -34,7 +34,7 @@ func (x *exit) judge() record.Change {
 	state, _ := def.State(t.Status)
 	switch {
 	case death.Ending.Unstarted != "":
-		return x.unstarted()
+		return x.failedStart()
 	case state.Role == "" || state.Role != death.Role:
 		return x.note("")
 	}
@@ -200,8 +200,8 @@ func (x *exit) note(attention string) record.Change {
 	}
 }
 
-// unstarted is not a crash: every attempt would fail in the same way until a person removes the cause.
-func (x *exit) unstarted() record.Change {
+// failedStart is not a crash: every attempt would fail in the same way until a person removes the cause.
+func (x *exit) failedStart() record.Change {
 	return x.note(fmt.Sprintf("the %s could not be started: %s; mend that, then: orange task respawn %s",
 		x.death.Role, x.death.Ending.Unstarted, x.task.ID))
 }

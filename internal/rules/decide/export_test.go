@@ -13,5 +13,5 @@ func BackOff(attempts int) time.Duration { return backOff(attempts) }
 
 // Accepted reports whether a verdict that accepts some work is in a history.
 func Accepted(def *workflow.Definition, events []history.Event, work task.Subject) bool {
-	return accepted(def, events, work)
+	return wasAccepted(def, events, work)
 }

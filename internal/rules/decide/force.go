@@ -25,7 +25,7 @@ func byForce(def *workflow.Definition, t task.Task, to task.Status, ev Evidence,
 	}
 	from := t.Status
 	t = enter(def, t, to, hooks, now)
-	t.Subject = unjudged(def, to, task.Actor{Rule: true}, ev)
+	t.Subject = subjectAtEntry(def, to, task.Actor{Rule: true}, ev)
 	c.Task, c.Lease = t, lease(t, hooks)
 	c.Events = []history.Event{{
 		Time: now, Type: history.AutoAdvanced, Actor: task.ActorEngine, From: from, To: to, Counters: t.Counters,
@@ -80,9 +80,9 @@ func givesUp(def *workflow.Definition, t task.Task, req task.Request) bool {
 		req.Actor.Role == task.RoleHuman && !req.Actor.Rule
 }
 
-// cancelled is the transition of a task that is given up where the workflow has none: its agents end, and it gives its
-// workspace back.
-func cancelled(from, to task.Status) *workflow.Transition {
+// cancellation is the transition of a task that is given up where the workflow has none: its agents end, and it gives
+// its workspace back.
+func cancellation(from, to task.Status) *workflow.Transition {
 	return &workflow.Transition{From: from, To: to, By: []string{task.RoleHuman}, Hooks: []workflow.Hook{
 		{Hook: task.Hook{Action: action.KillSession}}, {Hook: task.Hook{Action: action.ReleaseWorkspace}}}}
 }

@@ -195,7 +195,7 @@ func Redo(def *workflow.Definition, t task.Task, to task.Status, ev Evidence, ev
 		t.Counters = t.Counters.With(task.Failures(to), 0)
 	}
 	t = enter(def, t, to, hooks, now)
-	t.Subject, t.Counters = unjudged(def, to, actor, ev), resetBy(def, t.Counters, actor)
+	t.Subject, t.Counters = subjectAtEntry(def, to, actor, ev), resetBy(def, t.Counters, actor)
 	return record.Change{
 		Task: t, Expect: expect, Hooks: hooks, Entered: true, Entry: Digests(def, to, ev), Lease: lease(t, hooks),
 		Events: []history.Event{history.Sign(actor, history.Event{
@@ -258,7 +258,7 @@ func Migrate(def *workflow.Definition, t task.Task, owed []task.OwedHook, stands
 	before := t
 	t.Workflow = def.Ref()
 	t.UpdatedAt = now
-	t.Counters = resetBy(def, started(def, renamed(t.Counters, stands)), actor)
+	t.Counters = resetBy(def, withStarts(def, renameFailures(t.Counters, stands)), actor)
 	data := map[string]string{"from": before.Workflow.Digest, "from_workflow": before.Workflow.Name,
 		"from_version": strconv.Itoa(before.Workflow.Version), "to": def.Digest, "workflow": def.Name,
 		"version": strconv.Itoa(def.Version)}
@@ -284,7 +284,7 @@ func Migrate(def *workflow.Definition, t task.Task, owed []task.OwedHook, stands
 		maps.Copy(data, names)
 	}
 	if AwaitsMerge(def, to) && !t.Subject.Reviewed && t.Subject.By == "" { // for these rules it is put up now
-		t.Subject = unjudged(def, to, actor, Evidence{Subject: t.Subject})
+		t.Subject = subjectAtEntry(def, to, actor, Evidence{Subject: t.Subject})
 	}
 	c := record.Change{Task: t, Expect: t.Version, Events: []history.Event{history.Sign(actor, history.Event{
 		Time: now, Type: history.WorkflowMigrated, Counters: t.Counters, Workflow: def.Digest, Data: data,
@@ -358,8 +358,8 @@ func standsFor(stands map[task.Status]task.Status, s task.Status) task.Status {
 	return s
 }
 
-// renamed are counters in which the failures of a state belong to the state that replaces it.
-func renamed(counters task.Counters, stands map[task.Status]task.Status) task.Counters {
+// renameFailures are counters in which the failures of a state belong to the state that replaces it.
+func renameFailures(counters task.Counters, stands map[task.Status]task.Status) task.Counters {
 	states := slices.Sorted(maps.Keys(stands))
 	out := counters
 	for _, from := range states {
@@ -375,8 +375,8 @@ func renamed(counters task.Counters, stands map[task.Status]task.Status) task.Co
 	return out
 }
 
-// started gives the workflow's own counters their first values, if they have none yet.
-func started(def *workflow.Definition, counters task.Counters) task.Counters {
+// withStarts gives the workflow's own counters their first values, if they have none yet.
+func withStarts(def *workflow.Definition, counters task.Counters) task.Counters {
 	for _, f := range def.Fields {
 		if f.Start != 0 && !slices.ContainsFunc(counters, func(c task.Counter) bool { return c.Name == f.Name }) {
 			counters = counters.With(f.Name, f.Start)

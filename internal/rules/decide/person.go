@@ -18,7 +18,7 @@ func Note(def *workflow.Definition, before, after task.Task, actor task.Actor, e
 	if slices.Contains(begins(), event.Type) {
 		event = history.Sign(actor, event)
 	} else {
-		after, event = signed(def, after, actor, event)
+		after, event = signReset(def, after, actor, event)
 	}
 	if event.Type == history.PersonSaid && isPerson(actor) && before.RefusedOften() { // an answer to them
 		after.Attention = ""
@@ -30,9 +30,10 @@ func Note(def *workflow.Definition, before, after task.Task, actor task.Actor, e
 // that fails may send the task back, which is counted.
 func begins() []string { return []string{history.MergeBegun} }
 
-// signed is a task and an event with the actor who asked and, if that is a person, with the counters that people
+// signReset is a task and an event with the actor who asked and, if that is a person, with the counters that people
 // reset.
-func signed(def *workflow.Definition, t task.Task, actor task.Actor, event history.Event) (task.Task, history.Event) {
+func signReset(def *workflow.Definition, t task.Task, actor task.Actor,
+	event history.Event) (task.Task, history.Event) {
 	if counters := resetBy(def, t.Counters, actor); !counters.Equal(t.Counters) {
 		t.Counters, event.Counters, event.Workflow = counters, counters, def.Digest
 	}

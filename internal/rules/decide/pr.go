@@ -61,7 +61,7 @@ func RequestPR(def *workflow.Definition, s record.Snapshot, ahead, origin bool, 
 	}
 	t.UpdatedAt = now
 	hooks := []task.Hook{{Action: action.PushBranch}, {Action: action.CreatePR}}
-	t, event := signed(def, t, actor, history.Event{
+	t, event := signReset(def, t, actor, history.Event{
 		Time: now, Type: history.PRRequested, Workflow: def.Digest, Hooks: actions(hooks), Data: map[string]string{
 			"branch": t.Branch},
 	})
@@ -164,7 +164,7 @@ func NoteMerged(def *workflow.Definition, t task.Task, pr record.PullRequest, no
 	}
 	told := func(event history.Event) bool { return event.Type == history.Merged && event.Data["url"] == pr.URL }
 	if !slices.ContainsFunc(events, told) {
-		after, event := signed(def, c.Task, actor, history.Event{
+		after, event := signReset(def, c.Task, actor, history.Event{
 			Time: now, Type: history.Merged, Workflow: def.Digest, Reason: pr.Ended(),
 			Data: map[string]string{"branch": t.Branch, "commit": pr.Merge, "url": pr.URL},
 		})

@@ -21,9 +21,9 @@ func LooksBack(def *workflow.Definition, t task.Task, to ...task.Status) bool {
 	})
 }
 
-// unpassed is what keeps a task from a good end whatever the transition asks for: what was promised of it, and what it
-// was moved past by force, as far as it has not passed that since its work changed last.
-func (j judgment) unpassed(def *workflow.Definition, t task.Task, edge *workflow.Transition, req task.Request,
+// unpassedThings is what keeps a task from a good end whatever the transition asks for: what was promised of it, and
+// what it was moved past by force, as far as it has not passed that since its work changed last.
+func (j judgment) unpassedThings(def *workflow.Definition, t task.Task, edge *workflow.Transition, req task.Request,
 	ev Evidence) []rejection.Detail {
 	if !Marks(def, edge.To).Good {
 		return nil
@@ -58,15 +58,15 @@ func (j judgment) unpassed(def *workflow.Definition, t task.Task, edge *workflow
 // lacks is all that keeps a task from a good end whatever the transition asks for.
 func (j judgment) lacks(def *workflow.Definition, t task.Task, edge *workflow.Transition, req task.Request,
 	ev Evidence) []rejection.Detail {
-	if out := j.unpassed(def, t, edge, req, ev); len(out) > 0 {
+	if out := j.unpassedThings(def, t, edge, req, ev); len(out) > 0 {
 		return out
 	}
-	return unvouched(def, t, edge, ev)
+	return lacksVoucher(def, t, edge, ev)
 }
 
-// owed is what a request is refused for besides the transition's own conditions. A merge elsewhere is a fact: the task
-// ends, and its mark says without what.
-func (j judgment) owed(def *workflow.Definition, t task.Task, edge *workflow.Transition, req task.Request,
+// refusedBesides is what a request is refused for besides the transition's own conditions. A merge elsewhere is a fact:
+// the task ends, and its mark says without what.
+func (j judgment) refusedBesides(def *workflow.Definition, t task.Task, edge *workflow.Transition, req task.Request,
 	ev Evidence) []rejection.Detail {
 	if ev.Landed != "" {
 		return nil

@@ -82,7 +82,7 @@ func (b Setback) Change(def *workflow.Definition, t task.Task, ev Evidence, even
 		}
 		against = refusal(err)
 	}
-	return b.kept(def, t, data, against, now), true
+	return b.markOnly(def, t, data, against, now), true
 }
 
 // news reports whether something that happened is about the work as it was judged, and has not been used yet. A person
@@ -126,8 +126,8 @@ func (b Setback) noRule(def *workflow.Definition, t task.Task) string {
 	return rejection.Reasons(unmet)
 }
 
-// kept marks a task that was not sent back.
-func (b Setback) kept(def *workflow.Definition, t task.Task, data map[string]string, against string,
+// markOnly marks a task that was not sent back.
+func (b Setback) markOnly(def *workflow.Definition, t task.Task, data map[string]string, against string,
 	now time.Time) record.Change {
 	c := record.Change{Task: t, Expect: t.Version}
 	mark := fmt.Sprintf("%s; it was not sent back: %s", b.Reason, against)

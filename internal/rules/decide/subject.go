@@ -31,12 +31,12 @@ func subjectOver(def *workflow.Definition, t task.Task, edge *workflow.Transitio
 		s.Reviewed = judged
 		return s.Valid()
 	}
-	return unjudged(def, edge.To, req.Actor, ev)
+	return subjectAtEntry(def, edge.To, req.Actor, ev)
 }
 
-// unjudged is what evidence is about in a status that was entered without a passing verdict. It is in valid UTF-8,
-// like everything in the history.
-func unjudged(def *workflow.Definition, to task.Status, actor task.Actor, ev Evidence) task.Subject {
+// subjectAtEntry is what evidence is about in a status that was entered without a passing verdict. It is in valid
+// UTF-8, like everything in the history.
+func subjectAtEntry(def *workflow.Definition, to task.Status, actor task.Actor, ev Evidence) task.Subject {
 	s := ev.Subject
 	if AwaitsMerge(def, to) {
 		s.By, s.Unvouched = broughtBy(actor), mergesFrom(def, to) && !isPerson(actor)
@@ -50,22 +50,22 @@ func isPassingVerdict(edge *workflow.Transition) bool {
 	return edge.Accepts() && workflow.Asks(workflow.Certain(edge.Gate), workflow.GitUnmoved)
 }
 
-// accepted reports whether a verdict that accepts the very same work, committed and not, is in a task's history, under
-// the rules that it has now: one that accepted earlier work does not answer for what came later.
-func accepted(def *workflow.Definition, events []history.Event, work task.Subject) bool {
+// wasAccepted reports whether a verdict that accepts the very same work, committed and not, is in a task's history,
+// under the rules that it has now: one that accepted earlier work does not answer for what came later.
+func wasAccepted(def *workflow.Definition, events []history.Event, work task.Subject) bool {
 	migrated := false
 	return slices.ContainsFunc(events, func(e history.Event) bool {
 		named := migrated // by a migration, which gives the status another name
 		migrated = e.Type == history.WorkflowMigrated
-		if named || !e.IsMove() || forced(e) || guarantee.VersionOf(e.Subject) != guarantee.VersionOf(work) {
+		if named || !e.IsMove() || wasForced(e) || guarantee.VersionOf(e.Subject) != guarantee.VersionOf(work) {
 			return false
 		}
 		return def.Accepts(e.From, e.To)
 	})
 }
 
-// forced reports whether a move was made without a look at its gate.
-func forced(e history.Event) bool {
+// wasForced reports whether a move was made without a look at its gate.
+func wasForced(e history.Event) bool {
 	for _, key := range []string{history.DataOverride, history.DataRedo, history.DataCrash,
 		guarantee.DataForced} {
 		if _, is := e.Data[key]; is {
@@ -75,11 +75,11 @@ func forced(e history.Event) bool {
 	return false
 }
 
-// unvouched is what keeps a task from a good end where its workflow asks for verdicts: none in its history accepts the
-// work, and no person put it up.
-func unvouched(def *workflow.Definition, t task.Task, edge *workflow.Transition, ev Evidence) []rejection.Detail {
+// lacksVoucher is what keeps a task from a good end where its workflow asks for verdicts: none in its history accepts
+// the work, and no person put it up.
+func lacksVoucher(def *workflow.Definition, t task.Task, edge *workflow.Transition, ev Evidence) []rejection.Detail {
 	if !t.Subject.Unvouched || !def.AsksVerdicts() || !Marks(def, edge.To).Well ||
-		accepted(def, ev.History, t.Subject) {
+		wasAccepted(def, ev.History, t.Subject) {
 		return nil
 	}
 	return []rejection.Detail{{Condition: "a verdict that accepts the work, or a person who handed it in",

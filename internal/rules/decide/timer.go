@@ -107,7 +107,7 @@ func Timer(def *workflow.Definition, own task.Timeouts, t task.Task, now time.Ti
 			Reason: lateText(t, l.level, in, after),
 			Data: map[string]string{
 				history.DataStatus: string(t.Status), history.DataAfter: after.String(),
-				history.DataInState: rounded(in).String(), history.DataLevel: strconv.Itoa(l.level),
+				history.DataInState: roundOff(in).String(), history.DataLevel: strconv.Itoa(l.level),
 			},
 		})
 	}
@@ -118,8 +118,8 @@ func Timer(def *workflow.Definition, own task.Timeouts, t task.Task, now time.Ti
 	return c, true
 }
 
-// rounded leaves out digits that do not matter to people.
-func rounded(d time.Duration) time.Duration {
+// roundOff leaves out digits that do not matter to people.
+func roundOff(d time.Duration) time.Duration {
 	if d < 10*time.Second {
 		return d.Round(time.Millisecond)
 	}
@@ -130,13 +130,13 @@ func rounded(d time.Duration) time.Duration {
 func lateText(t task.Task, level int, in, after time.Duration) string {
 	switch level {
 	case task.LateWarning:
-		return fmt.Sprintf("it has been %q for %s and should be no longer than %s", t.Status, rounded(in), after)
+		return fmt.Sprintf("it has been %q for %s and should be no longer than %s", t.Status, roundOff(in), after)
 	case task.LateAlert:
 		return fmt.Sprintf("its time is over: it has been %q for %s and should have been no longer than %s",
-			t.Status, rounded(in), after)
+			t.Status, roundOff(in), after)
 	}
 	return fmt.Sprintf("its time is long over: it has been %q for %s and should have been no longer than %s",
-		t.Status, rounded(in), after)
+		t.Status, roundOff(in), after)
 }
 
 // Escalation is the move that the workflow wants of a task that reaches its last level of lateness with this change
@@ -164,7 +164,7 @@ func Escalate(def *workflow.Definition, c record.Change, t task.Task, ev Evidenc
 		return c
 	}
 	if ev.NoRoom {
-		return unescalated(def, c, NoWorkspace)
+		return withoutEscalation(def, c, NoWorkspace)
 	}
 	why := c.Events[len(c.Events)-1].Reason
 	decision, err := Transition(def, t, ev, task.Request{Task: t.ID, To: to, Actor: task.Actor{Rule: true},
@@ -180,7 +180,7 @@ func Escalate(def *workflow.Definition, c record.Change, t task.Task, ev Evidenc
 		moved.Events[0].Reason = why
 		moved.Task.Attention = why
 	default:
-		return unescalated(def, c, refusal(err))
+		return withoutEscalation(def, c, refusal(err))
 	}
 	move := moved.Events[len(moved.Events)-1]
 	move.Type = history.AutoAdvanced
@@ -188,8 +188,8 @@ func Escalate(def *workflow.Definition, c record.Change, t task.Task, ev Evidenc
 	return moved
 }
 
-// unescalated is the change of a task that could not be moved, with the reason in its last event and in its mark.
-func unescalated(def *workflow.Definition, c record.Change, why string) record.Change {
+// withoutEscalation is the change of a task that could not be moved, with the reason in its last event and in its mark.
+func withoutEscalation(def *workflow.Definition, c record.Change, why string) record.Change {
 	to, _ := Escalation(def, c)
 	c.Events = append([]history.Event(nil), c.Events...)
 	last := &c.Events[len(c.Events)-1]

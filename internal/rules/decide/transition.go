@@ -50,7 +50,7 @@ func Transition(def *workflow.Definition, t task.Task, ev Evidence, req task.Req
 		})
 	}
 	if len(candidates) == 0 && givesUp(def, t, req) {
-		candidates = append(candidates, cancelled(t.Status, req.To))
+		candidates = append(candidates, cancellation(t.Status, req.To))
 	}
 	if len(candidates) == 0 {
 		if req.To == t.Status {
@@ -83,7 +83,7 @@ func overrideOf(def *workflow.Definition, t task.Task, candidates []*workflow.Tr
 	may := func(edge *workflow.Transition) bool {
 		j := judgeGate(edge.Gate, ev)
 		offered := edge.Override || j.onlyEnded() ||
-			def.Overridable(edge) && len(j.owed(def, t, edge, req, ev)) > 0
+			def.Overridable(edge) && len(j.refusedBesides(def, t, edge, req, ev)) > 0
 		return offered && Allows(edge, req.Actor) && len(sameEyes(def, edge, req.Actor, ev.History)) == 0 &&
 			len(lacking(def, edge, req.Actor, true)) == 0
 	}
@@ -249,7 +249,7 @@ func judge(def *workflow.Definition, t task.Task, edge *workflow.Transition, req
 		first(rejection.ActorDenied)
 		details = append(details, notAllowed(req.Actor, word))
 	}
-	if code, detail := overridden(def.Overridable(edge) || gate.onlyEnded(), req); code != "" {
+	if code, detail := overrideRefusal(def.Overridable(edge) || gate.onlyEnded(), req); code != "" {
 		first(code)
 		details = append(details, detail)
 	}
@@ -258,7 +258,7 @@ func judge(def *workflow.Definition, t task.Task, edge *workflow.Transition, req
 		details = append(details, rejection.Detail{Condition: "a reason", Found: "none",
 			Want: "say why: --reason TEXT"})
 	}
-	owed := gate.owed(def, t, edge, req, ev)
+	owed := gate.refusedBesides(def, t, edge, req, ev)
 	if len(owed) > 0 && !req.Override {
 		first(rejection.GateUnmet)
 		details = append(details, owed...)
@@ -294,9 +294,9 @@ func judge(def *workflow.Definition, t task.Task, edge *workflow.Transition, req
 	return no
 }
 
-// overridden is what prevents the request's override of an edge that allows one or not; the code is empty if nothing
-// does, or if the request has no override.
-func overridden(allowed bool, req task.Request) (string, rejection.Detail) {
+// overrideRefusal is what prevents the request's override of an edge that allows one or not; the code is empty if
+// nothing does, or if the request has no override.
+func overrideRefusal(allowed bool, req task.Request) (string, rejection.Detail) {
 	switch {
 	case !req.Override:
 		return "", rejection.Detail{}
@@ -319,7 +319,7 @@ func overridden(allowed bool, req task.Request) (string, rejection.Detail) {
 func guardsUnmet(def *workflow.Definition, t task.Task, edge *workflow.Transition) []rejection.Detail {
 	var unmet []rejection.Detail
 	for _, g := range edge.When {
-		value := counted(t, edge, g.Field)
+		value := countWith(t, edge, g.Field)
 		if g.Holds(value) {
 			continue
 		}
@@ -336,9 +336,9 @@ func guardsUnmet(def *workflow.Definition, t task.Task, edge *workflow.Transitio
 	return unmet
 }
 
-// counted is what a guard of an edge sees of a counter. For failures, it is the failures of the task's present
+// countWith is what a guard of an edge sees of a counter. For failures, it is the failures of the task's present
 // status, with the one that the edge itself counts.
-func counted(t task.Task, edge *workflow.Transition, field string) int {
+func countWith(t task.Task, edge *workflow.Transition, field string) int {
 	if field != workflow.CountFailures {
 		return t.Counters.Get(field)
 	}
@@ -361,7 +361,7 @@ func accept(def *workflow.Definition, t task.Task, ev Evidence, edge *workflow.T
 	expect := t.Version
 	from := t.Status
 	hooks := hooksOf(edge.Hooks)
-	data := noted(def, t, edge, req, ev, j)
+	data := moveData(def, t, edge, req, ev, j)
 	t.Counters = failures(t, edge)
 	subject := subjectOver(def, t, edge, req, ev)
 	hooks = roomFirst(def, t, edge.To, updatesPR(def, t, edge.To, subject, hooks))
@@ -381,8 +381,8 @@ func accept(def *workflow.Definition, t task.Task, ev Evidence, edge *workflow.T
 	}
 }
 
-// noted is the additional data of a move's event; nil if there is none.
-func noted(def *workflow.Definition, t task.Task, edge *workflow.Transition, req task.Request, ev Evidence,
+// moveData is the additional data of a move's event; nil if there is none.
+func moveData(def *workflow.Definition, t task.Task, edge *workflow.Transition, req task.Request, ev Evidence,
 	j judgment) map[string]string {
 	ledger, without := j.ledger(def, t, edge, req, ev), j.without(def, t, edge, req, ev)
 	refusals, unreviewed := j.refusals(t, edge, req, ev), skipsReview(def, edge)
@@ -403,7 +403,7 @@ func noted(def *workflow.Definition, t task.Task, edge *workflow.Transition, req
 		data[guarantee.DataWithout] = strings.Join(without, "\n")
 	}
 	if req.Override {
-		j.unmet = slices.Concat(j.owed(def, t, edge, req, ev), j.unmet)
+		j.unmet = slices.Concat(j.refusedBesides(def, t, edge, req, ev), j.unmet)
 	}
 	if len(j.notes) > 0 {
 		data["note"] = strings.Join(j.notes, "; ")
@@ -412,7 +412,7 @@ func noted(def *workflow.Definition, t task.Task, edge *workflow.Transition, req
 		data[history.DataUnreviewed] = "no one compared the work with what was reviewed"
 	}
 	if edge.Failure {
-		data[history.DataFailure] = strconv.Itoa(counted(t, edge, workflow.CountFailures))
+		data[history.DataFailure] = strconv.Itoa(countWith(t, edge, workflow.CountFailures))
 	}
 	if req.Override {
 		data[history.DataOverride] = cmp.Or(rejection.Reasons(append(guardsUnmet(def, t, edge), j.unmet...)),

@@ -110,7 +110,7 @@ func mayOverride(def *workflow.Definition, t task.Task, edge *workflow.Transitio
 	}
 	j := judgeGate(edge.Gate, ev)
 	person := task.Request{Actor: task.Actor{Role: task.RoleHuman}}
-	conditions := len(edge.Gate)+len(edge.When) > 0 || len(j.owed(def, t, edge, person, ev)) > 0
+	conditions := len(edge.Gate)+len(edge.When) > 0 || len(j.refusedBesides(def, t, edge, person, ev)) > 0
 	return conditions && (def.Overridable(edge) || j.onlyEnded()) &&
 		len(sameEyes(def, edge, strangerAsks(), ev.History)) == 0
 }
@@ -122,7 +122,7 @@ func way(def *workflow.Definition, t task.Task, edge *workflow.Transition, by []
 		w.Hooks = append(w.Hooks, h.Action)
 	}
 	for _, g := range edge.When {
-		value := counted(t, edge, g.Field)
+		value := countWith(t, edge, g.Field)
 		w.Guards = append(w.Guards, Counted{Guard: g.String(), Value: value, Holds: g.Holds(value),
 			ToCome: toCome(edge, g.Field)})
 	}
@@ -177,7 +177,7 @@ func Awaits(def *workflow.Definition, s record.Snapshot, lives string, events []
 		list = append(list, agent(def, t, state, lives, events, now))
 	}
 	if level, after := overdueLevel(def, own, t, now); after > 0 {
-		found := fmt.Sprintf("%s in %q", rounded(now.Sub(t.EnteredAt)), t.Status)
+		found := fmt.Sprintf("%s in %q", roundOff(now.Sub(t.EnteredAt)), t.Status)
 		if level < task.LateAlert {
 			list = append(list, rejection.Detail{Condition: fmt.Sprintf("no more than %s in the status", after),
 				Found: found, Want: "nothing yet", Idle: true})
@@ -223,7 +223,7 @@ func owes(t task.Task, h task.OwedHook, now time.Time) rejection.Detail {
 		d.Found = fmt.Sprintf("it failed: %s (attempts: %d)", h.Error, max(h.Attempts, 1))
 		d.Want = "put that right, then: orange task retry " + t.ID
 		if Later(h.NextTry, now) {
-			d.Want += fmt.Sprintf(" (the monitor tries it again in %s)", rounded(h.NextTry.Sub(now)))
+			d.Want += fmt.Sprintf(" (the monitor tries it again in %s)", roundOff(h.NextTry.Sub(now)))
 		}
 	}
 	return d
@@ -259,7 +259,7 @@ func agent(def *workflow.Definition, t task.Task, state workflow.State, lives st
 		if due, wanted := RespawnDue(def, t, events, now); wanted {
 			d.Want = "the monitor starts it again now"
 			if due.After(now) {
-				d.Want = fmt.Sprintf("the monitor starts it again in %s", rounded(due.Sub(now)))
+				d.Want = fmt.Sprintf("the monitor starts it again in %s", roundOff(due.Sub(now)))
 			}
 		}
 	}

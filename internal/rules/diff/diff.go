@@ -222,7 +222,7 @@ func headerOf(line string) (key, name string) {
 		if !found {
 			continue
 		}
-		name := unquoted(strings.TrimSuffix(value, "\t"))
+		name := unquote(strings.TrimSuffix(value, "\t"))
 		if key == "--- " || key == "+++ " {
 			name = withoutSide(name)
 		}
@@ -244,7 +244,7 @@ func nameOfHeader(line string) string {
 	names := strings.TrimPrefix(line, "diff --git ")
 	if strings.HasPrefix(names, `"`) {
 		if end := strings.Index(names, `" `); end > 0 {
-			return withoutSide(unquoted(names[:end+1]))
+			return withoutSide(unquote(names[:end+1]))
 		}
 	}
 	if half := len(names) / 2; len(names)%2 == 1 && names[half] == ' ' &&
@@ -255,11 +255,11 @@ func nameOfHeader(line string) string {
 	if second == "" {
 		return names
 	}
-	return unquoted(second)
+	return unquote(second)
 }
 
-// unquoted is a name as it is, where git wrote it in quotes because of what it has in it.
-func unquoted(name string) string {
+// unquote is a name as it is, where git wrote it in quotes because of what it has in it.
+func unquote(name string) string {
 	inner, begins := strings.CutPrefix(name, `"`)
 	inner, ends := strings.CutSuffix(inner, `"`)
 	if !begins || !ends {

@@ -30,8 +30,8 @@ func Words(old, new string) (inOld, inNew []Range) {
 		last++
 	}
 	keptA, keptB := common(a[first:len(a)-last], b[first:len(b)-last])
-	inOld, sameOld := changed(a, first, len(a)-last, keptA)
-	inNew, sameNew := changed(b, first, len(b)-last, keptB)
+	inOld, sameOld := changedSpans(a, first, len(a)-last, keptA)
+	inNew, sameNew := changedSpans(b, first, len(b)-last, keptB)
 	if same := max(sameOld, sameNew); same == 0 || 2*same < min(letters(a), letters(b)) {
 		return nil, nil
 	}
@@ -130,9 +130,9 @@ func common(a, b []word) (inA, inB []bool) {
 	return inA, inB
 }
 
-// changed are the words between two indexes that are not kept, those next to each other as one part, and how many
+// changedSpans are the words between two indexes that are not kept, those next to each other as one part, and how many
 // letters are in the others. Blanks between two changed words are part of the change.
-func changed(all []word, from, to int, kept []bool) (spans []Range, same int) {
+func changedSpans(all []word, from, to int, kept []bool) (spans []Range, same int) {
 	for i, one := range all {
 		if i < from || i >= to || kept[i-from] {
 			same += weight(one)

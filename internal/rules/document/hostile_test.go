@@ -129,7 +129,7 @@ func TestRead_looksAtEachByteAFewTimes(t *testing.T) {
 	const most, size = 200, 1 << 14
 	for name, body := range hostile(size) {
 		out := linesOf(body)
-		counted := &counting{Reader: text.NewReader(out.shown())}
+		counted := &counting{Reader: text.NewReader(out.bytesShown())}
 		out.parse(counted)
 		if counted.bytes > most*size {
 			t.Errorf("%s: the parser looked at %d bytes, %d times the size", name, counted.bytes, counted.bytes/size)
@@ -142,7 +142,7 @@ func TestTheParserSeesTheFirstAndTheLastOfARun(t *testing.T) {
 	t.Parallel()
 	for _, unit := range []string{"plain\n", "\n", " \t\n"} {
 		out := linesOf("- x\n\n" + strings.Repeat(unit, 1000) + "  y\n")
-		if out.shown(); len(out.lines) < 1000 || len(out.numbers) > 8 {
+		if out.bytesShown(); len(out.lines) < 1000 || len(out.numbers) > 8 {
 			t.Errorf("of %q it sees %d lines", unit, len(out.numbers))
 		}
 	}

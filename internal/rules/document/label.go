@@ -22,8 +22,8 @@ func (s Section) Fields(names []string) []string {
 		if l.kind != prose || !hasColon(l.text) && (current < 0 || filled[current]) {
 			continue
 		}
-		shown := seen(l.text)
-		text := unmarked(shown)
+		shown := withoutUnseen(l.text)
+		text := withoutMarks(shown)
 		if label, content := labelOf(text, names); label >= 0 {
 			current = label
 			filled[label] = filled[label] || hasContent(content)
@@ -74,8 +74,8 @@ func cutColon(text string) (behind string, found bool) {
 	return behind, found
 }
 
-// unmarked is a line without its list marker and the emphasis that it opens with.
-func unmarked(text string) string {
+// withoutMarks is a line without its list marker and the emphasis that it opens with.
+func withoutMarks(text string) string {
 	text = strings.TrimSpace(text)
 	if end := listMark(text); end > 0 {
 		text = strings.TrimLeft(text[end:], " \t")
@@ -120,5 +120,5 @@ func labelOf(text string, names []string) (label int, content string) {
 }
 
 func hasContent(text string) bool {
-	return strings.TrimFunc(text, func(r rune) bool { return unseen(r) || strings.ContainsRune(emphasis, r) }) != ""
+	return strings.TrimFunc(text, func(r rune) bool { return isUnseen(r) || strings.ContainsRune(emphasis, r) }) != ""
 }

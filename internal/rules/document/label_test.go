@@ -124,7 +124,7 @@ func TestLabels_areWhatTheirPatternsSay(t *testing.T) {
 		text := rapid.StringOfN(rapid.SampledFrom([]rune("- +*1.)[xX] \tAB_:：\u00a0\v")), 0, 12, -1).Draw(t, "text")
 		trimmed := strings.TrimSpace(text)
 		want := strings.TrimLeft(trimmed[len(marker.FindString(trimmed)):], emphasis)
-		if got := unmarked(text); got != want {
+		if got := withoutMarks(text); got != want {
 			t.Fatalf("%q without its marker is %q, want %q", text, got, want)
 		}
 		if got := labelLike(text); got != label.MatchString(text) {

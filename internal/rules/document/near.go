@@ -31,7 +31,7 @@ func (s slip) or(found rune, want string) slip {
 	return slip{found, want}
 }
 
-func expected(text string) string { return fmt.Sprintf("%q is expected", text) }
+func expects(text string) string { return fmt.Sprintf("%q is expected", text) }
 
 // wide is what the full-width forms of ASCII are away from it.
 const wide = '！' - '!'
@@ -55,11 +55,11 @@ func like(text, word string, anyCase bool) (s slip, behind string, is bool) {
 			right++
 		case same, r-wide == want, r-wide == unicode.ToLower(want):
 			right++
-			s = s.or(r, expected(string(want)))
+			s = s.or(r, expects(string(want)))
 		case r < utf8.RuneSelf || unicode.Is(unicode.Latin, r):
 			return s, text, false
 		default:
-			s = s.or(r, expected(string(want)))
+			s = s.or(r, expects(string(want)))
 		}
 		text, word = text[n:], word[m:]
 	}
@@ -70,11 +70,11 @@ func like(text, word string, anyCase bool) (s slip, behind string, is bool) {
 // before a colon are a slip unless the label may have some.
 func colonIn(text string, s slip, blanks bool) (found slip, behind string, is bool) {
 	text = strings.TrimLeft(text, emphasis)
-	rest := strings.TrimLeftFunc(text, unseen)
+	rest := strings.TrimLeftFunc(text, isUnseen)
 	first, _ := utf8.DecodeRuneInString(text)
 	if behind, is := cutColon(rest); is {
 		if rest != text && !blanks {
-			s = s.or(first, expected(":"))
+			s = s.or(first, expects(":"))
 		}
 		return s, behind, true
 	}
@@ -83,9 +83,9 @@ func colonIn(text string, s slip, blanks bool) (found slip, behind string, is bo
 	case n == 0:
 		return s, "", false
 	case !isWordRune(r):
-		return s.or(r, expected(":")), rest[n:], true
+		return s.or(r, expects(":")), rest[n:], true
 	}
-	return s.or(first, expected(":")), rest, rest != text && s.found == 0 // a blank, and the colon is missing
+	return s.or(first, expects(":")), rest, rest != text && s.found == 0 // a blank, and the colon is missing
 }
 
 // NearLabel is a line of the section that is almost one of the labels, and the character that makes it none. Both are
@@ -95,7 +95,7 @@ func (s Section) NearLabel(names []string) (found, why string) {
 		if l.kind != prose {
 			continue
 		}
-		text := unmarked(seen(l.text))
+		text := withoutMarks(withoutUnseen(l.text))
 		for _, name := range names {
 			near, rest, is := like(text, name, false)
 			if near, _, label := colonIn(rest, near, false); is && label && near.found != 0 {
@@ -110,7 +110,7 @@ func (s Section) NearLabel(names []string) (found, why string) {
 // AnyVerdict reads them, from being a verdict, with the line. Both are empty where it is not almost one.
 func (s Section) NearVerdict(anywhere bool) (found, why string) {
 	for _, l := range s.lines {
-		text := seen(l.text)
+		text := withoutUnseen(l.text)
 		if anywhere && (l.kind == prose || l.kind == heading) {
 			for _, word := range strings.FieldsFunc(text, func(r rune) bool { return !isWordRune(r) }) {
 				if near, behind, is := nearResult(strings.Trim(word, "_")); is && behind == "" && near.found != 0 {
@@ -133,7 +133,7 @@ func (s Section) NearVerdict(anywhere bool) (found, why string) {
 func nearVerdict(text string) slip {
 	near, rest, label := like(text, "Verdict", true)
 	near, rest, colon := colonIn(rest, near, true)
-	result, behind, is := nearResult(strings.TrimLeftFunc(rest, unseen))
+	result, behind, is := nearResult(strings.TrimLeftFunc(rest, isUnseen))
 	if next, _ := utf8.DecodeRuneInString(behind); !label || !colon || !is || isWordRune(next) {
 		return slip{}
 	}
@@ -183,17 +183,17 @@ func (d *Document) WhyMissing() []Problem {
 func nearHeading(text string) slip {
 	const hashes = "##"
 	text = strings.TrimLeft(text, " ")
-	open := strings.TrimLeftFunc(text, unseen)
+	open := strings.TrimLeftFunc(text, isUnseen)
 	s, rest, is := like(open, hashes, true)
 	if first, _ := utf8.DecodeRuneInString(text); open != text {
-		s = slip{first, expected("#")}
+		s = slip{first, expects("#")}
 	}
 	switch r, n := utf8.DecodeRuneInString(rest); {
-	case !is || n == 0 || r != ' ' && r != '\t' && !unseen(r) && !isWordRune(r):
+	case !is || n == 0 || r != ' ' && r != '\t' && !isUnseen(r) && !isWordRune(r):
 		return slip{}
 	case r == ' ' || r == '\t':
 		return s
 	default:
-		return s.or(r, expected(" "))
+		return s.or(r, expects(" "))
 	}
 }

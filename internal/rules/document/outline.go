@@ -70,7 +70,7 @@ type span struct {
 // outlineOf reads the blocks of a body. No line is lost: what is behind the last line end is one too.
 func outlineOf(body string) *outline {
 	out := linesOf(body)
-	out.parse(text.NewReader(out.shown()))
+	out.parse(text.NewReader(out.bytesShown()))
 	return out
 }
 
@@ -87,8 +87,8 @@ func linesOf(body string) *outline {
 	return out
 }
 
-// shown is what the parser sees of the lines.
-func (o *outline) shown() []byte {
+// bytesShown is what the parser sees of the lines.
+func (o *outline) bytesShown() []byte {
 	var source []byte
 	o.numbers = make([]int, 0, len(o.lines))
 	for i, l := range o.lines {

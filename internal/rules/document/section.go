@@ -62,14 +62,14 @@ func nameKey(name string) string { return strings.ToLower(strings.TrimSpace(name
 
 // Blank reports whether nothing in a text can be seen: it is empty, or all of it is blanks and characters that
 // show nothing.
-func Blank(text string) bool { return strings.TrimFunc(text, unseen) == "" }
+func Blank(text string) bool { return strings.TrimFunc(text, isUnseen) == "" }
 
-// unseen reports whether a character leaves no mark on paper; the blank of Braille is one of those.
-func unseen(r rune) bool { return unicode.IsSpace(r) || printable.Invisible(r) || r == '\u2800' }
+// isUnseen reports whether a character leaves no mark on paper; the blank of Braille is one of those.
+func isUnseen(r rune) bool { return unicode.IsSpace(r) || printable.Invisible(r) || r == '\u2800' }
 
-// seen is a text as a reader sees it, without the characters that show nothing: one of them in the middle of a
+// withoutUnseen is a text as a reader sees it, without the characters that show nothing: one of them in the middle of a
 // word does not make it another.
-func seen(text string) string {
+func withoutUnseen(text string) string {
 	at := 0
 	for at < len(text) && text[at] >= ' ' && text[at] < 0x7f {
 		at++

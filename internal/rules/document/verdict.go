@@ -35,7 +35,7 @@ func (s Section) FirstVerdict() (verdict string, found string) {
 			return "", found
 		}
 		// Underscores go too: they are emphasis here, and a name such as PASS_ALL is then no whole word.
-		plain := strings.TrimSpace(noEmphasis.Replace(seen(l.text)))
+		plain := strings.TrimSpace(noEmphasis.Replace(withoutUnseen(l.text)))
 		match := verdictLine.FindStringSubmatch(plain)
 		words := verdictsIn(plain)
 		if match == nil || disagree(words) {
@@ -56,7 +56,7 @@ func (s Section) AnyVerdict() (verdict string, found string) {
 		if l.kind != prose && l.kind != heading {
 			continue
 		}
-		if words := verdictsIn(seen(l.text)); len(words) > 0 {
+		if words := verdictsIn(withoutUnseen(l.text)); len(words) > 0 {
 			return words[0], shorten(l.text)
 		}
 	}

@@ -70,8 +70,8 @@ func Leads(name string) bool {
 	return slices.Contains(ofRepository(), name) || name == "TMUX" || name == "TMUX_PANE"
 }
 
-// kept are the variables of Orange that a person has set for all that runs.
-func kept() []string { return []string{"ORANGE_HOME", "ORANGE_LOG_LEVEL", "ORANGE_MONITOR"} }
+// keptNames are the variables of Orange that a person has set for all that runs.
+func keptNames() []string { return []string{"ORANGE_HOME", "ORANGE_LOG_LEVEL", "ORANGE_MONITOR"} }
 
 // Without is an environment without what leads elsewhere, and without what git, make or a runner of package.json has
 // set for one command of its own. What Orange has set for a task stays.
@@ -156,7 +156,7 @@ func optionsWithout(options string) string {
 func WithoutTask(env []string) []string {
 	return slices.DeleteFunc(Without(env), func(pair string) bool {
 		name, _, _ := strings.Cut(pair, "=")
-		return strings.HasPrefix(name, "ORANGE_") && !slices.Contains(kept(), name)
+		return strings.HasPrefix(name, "ORANGE_") && !slices.Contains(keptNames(), name)
 	})
 }
 

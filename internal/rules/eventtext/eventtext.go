@@ -30,7 +30,7 @@ func What(e *history.Event) string {
 		return e.Type
 	}
 	if e.Type == history.WorkflowMigrated {
-		return k.say + ": " + migrated(e.Data)
+		return k.say + ": " + migrationText(e.Data)
 	}
 	if !strings.Contains(k.say, "%s") {
 		return k.say
@@ -83,7 +83,7 @@ func Evidence(e *history.Event) []string {
 func Details(e *history.Event) []string {
 	var parts []string
 	data, covered := e.Told(), kinds()[e.Type].covers
-	for _, name := range wanted() {
+	for _, name := range wantedData() {
 		value := data[name]
 		if value == "" || value == e.Subject.Commit || slices.Contains(covered, name) || e.Type == history.Created &&
 			name != history.DataBranch && name != "workflow" {
@@ -145,8 +145,8 @@ func Routine(e *history.Event) bool {
 	return false
 }
 
-// migrated says from which text of a workflow to which one an event led. Older events do not name the first.
-func migrated(data map[string]string) string {
+// migrationText says from which text of a workflow to which one an event led. Older events do not name the first.
+func migrationText(data map[string]string) string {
 	text := func(name, version, digest string) string {
 		n, _ := strconv.Atoi(data[version]) // one that cannot be read is not known
 		return task.WorkflowRef{Name: data[name], Version: n, Digest: data[digest]}.String()

@@ -5,8 +5,8 @@ import (
 	"orange/internal/rules/task"
 )
 
-// wanted names the data of events that people want, in the order in which they are printed.
-func wanted() []string {
+// wantedData names the data of events that people want, in the order in which they are printed.
+func wantedData() []string {
 	return []string{
 		"workflow", history.DataBranch, "role", history.DataNamedHarness, "window", history.DataResumed, "how",
 		"status", "since", "ended", task.DataUnstarted, task.DataLastWords, task.CrashCount,

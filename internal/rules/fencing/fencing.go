@@ -1,9 +1,10 @@
-// Package fencing is which home has a task that is held for a fleet, and what a home may do for it outside of its
-// machine.
+// Package fencing is which home has a task, what that home may do for it outside of its machine, and how a task leaves
+// a home that is no longer its own.
 //
 // A task that moves from one home to another gets a new epoch there, a number that only grows. The package owns when
-// an act that others see is held back, what another home may adopt, and which requests are lost when it does. It reads
-// no file and no clock: package snapshots does, and package engine asks before the act.
+// an act that others see is held back, what another home may adopt, and which requests are lost when it does; who may
+// ask for a task to leave, and what has to end before. It reads no file and no clock, and ends and moves nothing:
+// package snapshots reads, and package engine asks before the act, and has the hooks that Leave names performed.
 package fencing
 
 import (

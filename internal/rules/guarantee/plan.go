@@ -24,7 +24,7 @@ func Plan(def *workflow.Definition, verdict string) (is bool, made []task.Status
 	}
 	works := func(s task.Status) bool {
 		state, _ := def.State(s)
-		return state.Role != "" && state.Role != task.RoleHuman && !judged(def, s, "") &&
+		return state.Role != "" && state.Role != task.RoleHuman && !isJudged(def, s, "") &&
 			comesTo(def, s, verdict, judges)
 	}
 	if !slices.ContainsFunc(begin, works) {
@@ -40,8 +40,8 @@ func Plan(def *workflow.Definition, verdict string) (is bool, made []task.Status
 	return true, made
 }
 
-// judged reports whether a move out of a state asks for a verdict by another name.
-func judged(def *workflow.Definition, s task.Status, name string) bool {
+// isJudged reports whether a move out of a state asks for a verdict by another name.
+func isJudged(def *workflow.Definition, s task.Status, name string) bool {
 	return slices.ContainsFunc(def.Transitions, func(edge workflow.Transition) bool {
 		if edge.From != s {
 			return false
@@ -62,7 +62,7 @@ func comesTo(def *workflow.Definition, from task.Status, name string, judges []t
 		if slices.Contains(judges, open[n]) {
 			continue
 		}
-		if judged(def, open[n], name) {
+		if isJudged(def, open[n], name) {
 			return true
 		}
 		for i := range def.Transitions {

@@ -30,8 +30,8 @@ func Broken(def *workflow.Definition, table []GoodEnd) yaml.Problems {
 	}
 	for _, line := range def.Promise {
 		what := Called(line.Name)
-		if !known(def, what) {
-			tell(line, "%s", unknown(def, line.Name))
+		if !isKnown(def, what) {
+			tell(line, "%s", unknownThing(def, line.Name))
 			continue
 		}
 		for _, end := range table {
@@ -62,8 +62,8 @@ func Unkept(def *workflow.Definition, promise []string, table []GoodEnd) []strin
 				slices.ContainsFunc(end.Around, func(a Around) bool { return a.What == what })
 		}
 		switch {
-		case !known(def, what):
-			out = append(out, unknown(def, line))
+		case !isKnown(def, what):
+			out = append(out, unknownThing(def, line))
 		case !slices.ContainsFunc(table, has):
 			out = append(out, fmt.Sprintf("found the promise %q, and no way to a good end has it", line))
 		}
@@ -71,12 +71,12 @@ func Unkept(def *workflow.Definition, promise []string, table []GoodEnd) []strin
 	return out
 }
 
-func known(def *workflow.Definition, what string) bool {
+func isKnown(def *workflow.Definition, what string) bool {
 	names, _ := Things(def)
 	return slices.Contains(names, what)
 }
 
-func unknown(def *workflow.Definition, line string) string {
+func unknownThing(def *workflow.Definition, line string) string {
 	names, _ := Things(def)
 	return fmt.Sprintf("found the promise %q, and no transition asks for it%s; what can be promised here: %s", line,
 		yaml.Guess(Called(line), names), strings.Join(names, "; "))

@@ -43,18 +43,18 @@ func keyOf(secret string) ed25519.PrivateKey {
 func (n Note) Sealed(secret string) Note {
 	key := keyOf(secret)
 	n.Key = key.Public().(ed25519.PublicKey)
-	n.Seal = ed25519.Sign(key, n.sealed())
+	n.Seal = ed25519.Sign(key, n.sealText())
 	return n
 }
 
 // Of reports whether the launcher of the agent that has a seat wrote the note, and no one changed it since.
 func (n Note) Of(seat string) bool {
 	return len(n.Key) == ed25519.PublicKeySize && seat == digest(n.Key) &&
-		ed25519.Verify(n.Key, n.sealed(), n.Seal)
+		ed25519.Verify(n.Key, n.sealText(), n.Seal)
 }
 
-// sealed is what the seal is of: all of the note but the seal itself.
-func (n Note) sealed() []byte {
+// sealText is what the seal is of: all of the note but the seal itself.
+func (n Note) sealText() []byte {
 	n.Seal = nil
 	text, _ := json.Marshal(n) // strings, numbers and bytes can always be written
 	return text

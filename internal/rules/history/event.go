@@ -130,7 +130,7 @@ func HarnessOf(events []Event, role string) string {
 	if start == nil {
 		return ""
 	}
-	return told(start.Data, DataNamedHarness, start.Data[DataHarness])
+	return valueOr(start.Data, DataNamedHarness, start.Data[DataHarness])
 }
 
 // HarnessFor is the harness that the last agent of a role was started with, or, where the history does not say, the
@@ -308,7 +308,7 @@ func Seal(e Event, seq int, prev string) (Event, error) {
 
 // seal answers the sealed event, and the text over which its hash is: its line less the hash at the end.
 func seal(e Event, seq int, prev string) (sealed Event, text []byte, err error) {
-	e = cleaned(e)
+	e = clean(e)
 	e.Seq, e.Prev, e.Hash = seq, prev, ""
 	e.Time = e.Time.UTC().Truncate(time.Millisecond)
 	if text, err = json.Marshal(e.wire()); err != nil {

@@ -80,30 +80,30 @@ func Follow(t task.Task, e Event) task.Task {
 		if at, err := time.Parse(task.TimeFormat, e.Data[dataCreatedAt]); err == nil {
 			t.CreatedAt = at
 		}
-		t = renamed(described(t, e.Data), e.Data)
+		t = withNames(withFields(t, e.Data), e.Data)
 	case Updated:
-		t = described(t, e.Data)
-		t.Session = told(e.Data, DataSession, t.Session) // its name went with the branch's
-		t.QueuedFor = task.Status(told(e.Data, DataQueued, string(t.QueuedFor)))
+		t = withFields(t, e.Data)
+		t.Session = valueOr(e.Data, DataSession, t.Session) // its name went with the branch's
+		t.QueuedFor = task.Status(valueOr(e.Data, DataQueued, string(t.QueuedFor)))
 	case AgentRespawned:
-		t.QueuedFor = task.Status(told(e.Data, DataQueued, string(t.QueuedFor)))
+		t.QueuedFor = task.Status(valueOr(e.Data, DataQueued, string(t.QueuedFor)))
 	case StatusChanged, AutoAdvanced:
 		if e.To != t.Status { // one that begins its status again came from where it came from before
 			t.Previous = t.Status
 		}
 		t.Status, t.EnteredAt, t.QueuedFor, t.Overdue, t.After = e.To, e.Time, "", 0, nil
-		t = renamed(t, e.Data)
+		t = withNames(t, e.Data)
 	case WorkflowMigrated:
-		t.Workflow.Name = told(e.Data, DataWorkflow, t.Workflow.Name)
-		t = renamed(t, e.Data)
+		t.Workflow.Name = valueOr(e.Data, DataWorkflow, t.Workflow.Name)
+		t = withNames(t, e.Data)
 	case QueuedForSpace:
 		t.QueuedFor, t.After = task.Status(e.Data["for"]), nil
 	case AgentSpawned, ReviewStarted:
 		t.Session = e.Data[DataSession]
 		if e.Type == ReviewStarted {
-			t.ReviewHarness = told(e.Data, DataHarness, t.ReviewHarness)
+			t.ReviewHarness = valueOr(e.Data, DataHarness, t.ReviewHarness)
 		} else {
-			t.Harness = told(e.Data, DataHarness, t.Harness)
+			t.Harness = valueOr(e.Data, DataHarness, t.Harness)
 		}
 	case TimeoutWarning, TimeoutAlert, TimeoutEscalated:
 		if level, err := strconv.Atoi(e.Data[DataLevel]); err == nil {
@@ -117,31 +117,31 @@ func Follow(t task.Task, e Event) task.Task {
 	return t
 }
 
-// renamed takes over what a migration says of the names that other states have under the new rules.
-func renamed(t task.Task, data map[string]string) task.Task {
-	t.Previous = task.Status(told(data, DataPrevious, string(t.Previous)))
-	t.QueuedFor = task.Status(told(data, DataQueued, string(t.QueuedFor)))
+// withNames takes over what a migration says of the names that other states have under the new rules.
+func withNames(t task.Task, data map[string]string) task.Task {
+	t.Previous = task.Status(valueOr(data, DataPrevious, string(t.Previous)))
+	t.QueuedFor = task.Status(valueOr(data, DataQueued, string(t.QueuedFor)))
 	if after := data[dataWaitsFor]; after != "" {
 		t.After = strings.Split(after, ",")
 	}
 	return t
 }
 
-// described takes over what an event says of the fields that people set.
-func described(t task.Task, data map[string]string) task.Task {
-	t.Branch = told(data, DataBranch, t.Branch)
-	t.Summary = told(data, DataSummary, t.Summary)
-	t.Workflow.Name = told(data, DataWorkflow, t.Workflow.Name)
-	t.Harness = told(data, DataHarness, t.Harness)
-	t.ReviewHarness = told(data, DataReviewHarness, t.ReviewHarness)
-	t.Effort = told(data, DataEffort, t.Effort)
-	t.ReviewEffort = told(data, DataReviewEffort, t.ReviewEffort)
-	t.Model = told(data, DataModel, t.Model)
-	t.ReviewModel = told(data, DataReviewModel, t.ReviewModel)
+// withFields takes over what an event says of the fields that people set.
+func withFields(t task.Task, data map[string]string) task.Task {
+	t.Branch = valueOr(data, DataBranch, t.Branch)
+	t.Summary = valueOr(data, DataSummary, t.Summary)
+	t.Workflow.Name = valueOr(data, DataWorkflow, t.Workflow.Name)
+	t.Harness = valueOr(data, DataHarness, t.Harness)
+	t.ReviewHarness = valueOr(data, DataReviewHarness, t.ReviewHarness)
+	t.Effort = valueOr(data, DataEffort, t.Effort)
+	t.ReviewEffort = valueOr(data, DataReviewEffort, t.ReviewEffort)
+	t.Model = valueOr(data, DataModel, t.Model)
+	t.ReviewModel = valueOr(data, DataReviewModel, t.ReviewModel)
 	return t
 }
 
-func told(data map[string]string, key, otherwise string) string {
+func valueOr(data map[string]string, key, otherwise string) string {
 	if value, said := data[key]; said {
 		return value
 	}

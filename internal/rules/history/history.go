@@ -49,7 +49,7 @@ func readLine(line []byte, number int, prev string) (e Event, why string) {
 	if err := e.UnmarshalJSON(line); err != nil {
 		return e, err.Error()
 	}
-	sealed, text, why := resealed(e, number, prev)
+	sealed, text, why := sealAgain(e, number, prev)
 	if why != "" {
 		return e, why
 	}
@@ -60,8 +60,8 @@ func readLine(line []byte, number int, prev string) (e Event, why string) {
 	return sealed, ""
 }
 
-// resealed seals an event again and says why it is not the one that was sealed for this place; empty when it is.
-func resealed(e Event, number int, prev string) (sealed Event, text []byte, why string) {
+// sealAgain seals an event again and says why it is not the one that was sealed for this place; empty when it is.
+func sealAgain(e Event, number int, prev string) (sealed Event, text []byte, why string) {
 	sealed, text, err := seal(e, number, prev)
 	switch {
 	case err != nil:
@@ -83,7 +83,7 @@ func resealed(e Event, number int, prev string) (sealed Event, text []byte, why 
 func VerifyChain(events []Event) error {
 	prev := ""
 	for i, e := range events {
-		if _, _, why := resealed(e, i+1, prev); why != "" {
+		if _, _, why := sealAgain(e, i+1, prev); why != "" {
 			return &BrokenHistory{Line: i + 1, Why: why}
 		}
 		prev = e.Hash
@@ -91,9 +91,9 @@ func VerifyChain(events []Event) error {
 	return nil
 }
 
-// cleaned is the event with every text in valid UTF-8. JSON has no other bytes, so that an event
+// clean is the event with every text in valid UTF-8. JSON has no other bytes, so that an event
 // which held some would not read back as what was sealed.
-func cleaned(e Event) Event {
+func clean(e Event) Event {
 	valid := func(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }
 	e.Type, e.Actor, e.ActingAs, e.Person = valid(e.Type), valid(e.Actor), valid(e.ActingAs), valid(e.Person)
 	e.Reason, e.Workflow = valid(e.Reason), valid(e.Workflow)

@@ -27,10 +27,10 @@ func Invisible(r rune) bool {
 }
 
 // Text is a text of several lines that can be shown: newlines and tabs stay as they are.
-func Text(text string) string { return shown(text, false) }
+func Text(text string) string { return show(text, false) }
 
 // Line is a text that can be shown in one line: newlines and tabs are written out too.
-func Line(text string) string { return shown(text, true) }
+func Line(text string) string { return show(text, true) }
 
 // JSON is JSON that can be shown: within its strings, what would be written out is a \u escape, which means the
 // same to a program. A byte that is no character becomes the sign for one, as every reader of JSON makes it.
@@ -118,8 +118,8 @@ func firstHidden(text string, oneLine bool) int {
 	return -1
 }
 
-// shown writes out what cannot be shown.
-func shown(text string, oneLine bool) string {
+// show writes out what cannot be shown.
+func show(text string, oneLine bool) string {
 	if firstHidden(text, oneLine) < 0 {
 		return text
 	}

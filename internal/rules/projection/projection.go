@@ -94,10 +94,10 @@ func (s projectionState) after(def *workflow.Definition, e *history.Event) proje
 	case e.Type == history.Created:
 		// Where an agent is to be at work, a task that waits to be started has not begun its first round.
 		if state, _ := def.State(s.task.Status); state.Role == "" || slices.ContainsFunc(e.Hooks, startsAgent) {
-			s.rounds = s.entered(def.Index(s.task.Status), -1)
+			s.rounds = s.roundsAfter(def.Index(s.task.Status), -1)
 		}
 	case e.IsMove():
-		s.rounds = s.entered(def.Index(e.To), def.Index(e.From))
+		s.rounds = s.roundsAfter(def.Index(e.To), def.Index(e.From))
 	}
 	// A move that ends agents owes their end from its commit on; those that it starts have events of their own.
 	if slices.Contains(e.Hooks, action.KillSession) {
@@ -126,8 +126,8 @@ func (s projectionState) after(def *workflow.Definition, e *history.Event) proje
 	return s
 }
 
-// entered is the rounds after a move; a negative place is that of a state which the workflow does not have.
-func (s projectionState) entered(to, from int) []round {
+// roundsAfter is the rounds after a move; a negative place is that of a state which the workflow does not have.
+func (s projectionState) roundsAfter(to, from int) []round {
 	out := slices.Clone(s.rounds)
 	if from >= 0 && to >= 0 {
 		out[from].done = to > from

@@ -26,8 +26,8 @@ type Adoptee struct {
 // leastTrusted is how many digits of a commit a person has to name.
 const leastTrusted = 7
 
-// named names who opened it and its head, as a person who has looked at both says it.
-func (a Adoptee) named() string { return a.Author.Name + "@" + a.Commit[:min(len(a.Commit), 12)] }
+// name names who opened it and its head, as a person who has looked at both says it.
+func (a Adoptee) name() string { return a.Author.Name + "@" + a.Commit[:min(len(a.Commit), 12)] }
 
 // Against is why no task is made from it, in a project with that default branch: empty where one is. trust is what a
 // person says of one that comes from a fork.
@@ -46,15 +46,15 @@ func (a Adoptee) Against(defaultBranch, trust string) string {
 	case a.Foreign && trust == "":
 		return fmt.Sprintf("it is of %s, from a fork (%s), with the head %s: its files would be laid out here, and "+
 			"agents read and run them; look at it there, and if you trust it: %s --trust %s", a.Author.Name, a.fork(),
-			a.Commit, again, a.named())
-	case a.Foreign && !a.trusted(trust):
+			a.Commit, again, a.name())
+	case a.Foreign && !a.isTrusted(trust):
 		return fmt.Sprintf("it is of %s and has the head %s, and --trust has %q; look at it there again, and if you "+
-			"trust it: %s --trust %s", a.Author.Name, a.Commit, trust, again, a.named())
+			"trust it: %s --trust %s", a.Author.Name, a.Commit, trust, again, a.name())
 	}
 	return ""
 }
 
-func (a Adoptee) trusted(trust string) bool {
+func (a Adoptee) isTrusted(trust string) bool {
 	name, commit, found := strings.Cut(trust, "@")
 	return found && name == a.Author.Name && len(commit) >= leastTrusted && strings.HasPrefix(a.Commit, commit)
 }

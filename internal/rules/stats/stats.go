@@ -156,14 +156,14 @@ func needs(events []history.Event, i int, marks func(task.Status) Marks) bool {
 		history.TimeoutAlert:
 		return true
 	case history.MergeFailed, history.AgentCrashed:
-		return !mended(events[i+1:])
+		return !isMended(events[i+1:])
 	}
 	return false
 }
 
-// mended reports whether the workflow's rules were the first to do something about what had gone wrong: they started
+// isMended reports whether the workflow's rules were the first to do something about what had gone wrong: they started
 // the agent again, or moved the task.
-func mended(after []history.Event) bool {
+func isMended(after []history.Event) bool {
 	for i := range after {
 		e := &after[i]
 		if e.IsMove() || e.Type == history.AgentRespawned {

@@ -12,7 +12,7 @@ const mostOfName = 100
 // there is. It comes from a file, and is shown on terminals forever: what moves a cursor or turns the direction
 // of text is left out, and what is too long is cut. Empty where nothing is left.
 func PersonName(name, address string) string {
-	name, address = shown(name), shown(address)
+	name, address = show(name), show(address)
 	switch {
 	case address == "":
 		return name
@@ -22,7 +22,7 @@ func PersonName(name, address string) string {
 	return name + " <" + address + ">"
 }
 
-func shown(text string) string {
+func show(text string) string {
 	text = strings.Map(func(r rune) rune {
 		switch {
 		case unicode.IsSpace(r):

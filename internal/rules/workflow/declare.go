@@ -13,7 +13,7 @@ import (
 func (r reader) roles(n *yaml.Node) []Role {
 	var out []Role
 	if !r.IsMapping(n) {
-		r.List(n, "roles", func(n *yaml.Node) { out = append(out, Role{Named: r.named(n, "a role")}) })
+		r.List(n, "roles", func(n *yaml.Node) { out = append(out, Role{Named: r.namedOf(n, "a role")}) })
 		return out
 	}
 	r.Pairs(n, "roles", func(name, value *yaml.Node) {

@@ -450,9 +450,9 @@ func (d *Definition) WaitsForPerson(name task.Status) bool {
 
 // Counted are the transition's guards as they speak of the counters before the move: one that counts a failure
 // counts it first.
-func (t *Transition) Counted() []Guard { return counted(t.When, t.Failure) }
+func (t *Transition) Counted() []Guard { return countersOf(t.When, t.Failure) }
 
-func counted(guards []Guard, failure bool) []Guard {
+func countersOf(guards []Guard, failure bool) []Guard {
 	if !failure {
 		return guards
 	}

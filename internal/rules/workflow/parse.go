@@ -103,12 +103,12 @@ func (r reader) definition(n *yaml.Node, d *Definition) bool {
 		yaml.May("plan_file", func(n *yaml.Node) { d.PlanFile = r.planFile(n) }),
 		yaml.May("moves", func(n *yaml.Node) { d.Moves = r.moves(n) }),
 		yaml.May("redo", func(n *yaml.Node) {
-			r.List(n, "redo", func(n *yaml.Node) { d.Redo = append(d.Redo, r.named(n, "a state of redo")) })
+			r.List(n, "redo", func(n *yaml.Node) { d.Redo = append(d.Redo, r.namedOf(n, "a state of redo")) })
 		}),
 		yaml.May("checks", func(n *yaml.Node) { d.Checks = r.checks(n) }),
 		yaml.May("merge_checks", func(n *yaml.Node) {
 			r.List(n, "merge_checks", func(n *yaml.Node) {
-				d.MergeChecks = append(d.MergeChecks, r.named(n, "a check of merge_checks"))
+				d.MergeChecks = append(d.MergeChecks, r.namedOf(n, "a check of merge_checks"))
 			})
 		}),
 		yaml.May("commands", func(n *yaml.Node) { d.Commands = r.commands(n) }),
@@ -136,7 +136,7 @@ func elements[T any](r reader, what string, into *[]T, read func(n *yaml.Node) T
 	}
 }
 
-func (r reader) named(n *yaml.Node, what string) Named {
+func (r reader) namedOf(n *yaml.Node, what string) Named {
 	return Named{Name: r.Name(n, what), Pos: yaml.PosOf(n)}
 }
 
@@ -149,7 +149,7 @@ func (r reader) states(n *yaml.Node) []State {
 			yaml.May("success", func(n *yaml.Node) { s.Success = r.Boolean(n, "success") }),
 			yaml.May("about", func(n *yaml.Node) { s.About = r.Text(n, "about") }),
 			yaml.May("role", func(n *yaml.Node) { s.Role = r.Name(n, "role") }),
-			yaml.May("respawn_prompt", func(n *yaml.Node) { s.RespawnPrompt = r.named(n, "respawn_prompt") }),
+			yaml.May("respawn_prompt", func(n *yaml.Node) { s.RespawnPrompt = r.namedOf(n, "respawn_prompt") }),
 			yaml.May("respawn", func(n *yaml.Node) { s.Respawn = r.OneOf(n, "respawn", RespawnAuto) }),
 			yaml.May("folder", func(n *yaml.Node) { s.Folder = r.inside(n, "folder") }),
 			yaml.May("subject", func(n *yaml.Node) {
@@ -278,7 +278,7 @@ func (r reader) by(n *yaml.Node, t *Transition) {
 // someStates reads the name of one state, or a list of them.
 func (r reader) someStates(n *yaml.Node, what string) []Named {
 	var out []Named
-	r.oneAtLeast(n, what, func(n *yaml.Node) { out = append(out, r.named(n, what)) })
+	r.oneAtLeast(n, what, func(n *yaml.Node) { out = append(out, r.namedOf(n, what)) })
 	return out
 }
 

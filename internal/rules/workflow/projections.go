@@ -22,14 +22,14 @@ func (r reader) checkProjections(d *Definition) {
 		if p.File == "" {
 			continue // reported already
 		}
-		if why := taken(d.Projections[:i], p.File); why != "" {
+		if why := whyTaken(d.Projections[:i], p.File); why != "" {
 			r.Problem(p.Pos, "projection", "found the projection %q, expected another name: %s", p.File, why)
 		}
 	}
 }
 
-// taken reports why a projection cannot have its name, given the earlier ones; empty when it can.
-func taken(earlier []Projection, found string) string {
+// whyTaken reports why a projection cannot have its name, given the earlier ones; empty when it can.
+func whyTaken(earlier []Projection, found string) string {
 	file := strings.ToLower(path.Clean(found))
 	if engines(found) {
 		return "the file is the engine's"

@@ -186,7 +186,7 @@ func (d *Definition) armGuards(rule Rule, arm Branch) []Guard {
 	if !found || rule.Action == ActionCrash { // a crash's move is no transition of the file
 		return arm.When
 	}
-	return counted(arm.When, edge.Failure)
+	return countersOf(arm.When, edge.Failure)
 }
 
 // RoleNames are the roles that someone can have under the workflow.

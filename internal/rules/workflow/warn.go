@@ -26,7 +26,7 @@ func (d *Definition) Warnings() yaml.Problems {
 		r.Problem(yaml.Pos{Line: 1, Col: 1}, "too-many",
 			"found %d transitions and exit rules and %d roles, expected at most %d and %d: no slip was looked for",
 			n, len(d.Roles), maxWays, maxRoles)
-		return r.found()
+		return r.problems()
 	}
 	r.warnStates(d)
 	r.warnTwice(d)
@@ -41,10 +41,10 @@ func (d *Definition) Warnings() yaml.Problems {
 	for _, p := range d.Misnamed() {
 		r.Problem(yaml.Pos{Line: p.Line, Col: p.Col}, p.Rule, "%s", p.Message)
 	}
-	return r.found()
+	return r.problems()
 }
 
-func (r reader) found() yaml.Problems {
+func (r reader) problems() yaml.Problems {
 	var found yaml.Problems
 	_ = errors.As(r.Err(), &found) // a reader has no other errors
 	return found

@@ -96,7 +96,7 @@ func PosOf(n *Node) Pos { return Pos{Line: n.Line, Col: n.Column} }
 // Document reads the one YAML document of a file; nil when there is none that can be read.
 func (r *Reader) Document(text []byte) *Node {
 	r.lines = lineEnd.Split(string(text), -1)
-	if at, found := refused(string(text)); found != "" {
+	if at, found := firstRefused(string(text)); found != "" {
 		r.Problem(at, "syntax", "found %s, expected plain text", found)
 		return nil
 	}
@@ -241,7 +241,7 @@ func (r *Reader) Pairs(n *Node, what string, visit func(name, value *Node)) {
 func (r *Reader) List(n *Node, what string, visit func(*Node)) {
 	node := resolve(n)
 	if node.Kind == yaml.ScalarNode && node.Tag == "!!null" {
-		if at, comment := r.swallowed(n); strings.HasPrefix(comment, "##") {
+		if at, comment := r.swallowedComment(n); strings.HasPrefix(comment, "##") {
 			r.Problem(at, "type",
 				"found a comment as %s, expected a list: what begins with # belongs in quotes: %q", what, comment)
 		}
@@ -272,7 +272,7 @@ func (r *Reader) OneOrMore(n *Node, what string, visit func(*Node)) {
 func (r *Reader) Text(n *Node, what string) string {
 	node := resolve(n)
 	if node.Kind != yaml.ScalarNode || node.Tag == "!!null" {
-		if at, comment := r.swallowed(n); comment != "" {
+		if at, comment := r.swallowedComment(n); comment != "" {
 			r.Problem(at, "type",
 				"found a comment as %s, expected text: what begins with # belongs in quotes: %q", what, comment)
 			return ""

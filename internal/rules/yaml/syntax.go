@@ -31,8 +31,8 @@ func (r *Reader) line(number int) string {
 	}, strings.ToValidUTF8(r.lines[number-1], "\uFFFD"))
 }
 
-// swallowed is the comment in the place of a missing value: the author may have meant it as the value.
-func (r *Reader) swallowed(n *Node) (Pos, string) {
+// swallowedComment is the comment in the place of a missing value: the author may have meant it as the value.
+func (r *Reader) swallowedComment(n *Node) (Pos, string) {
 	if n.Tag != "!!null" || n.Value != "" {
 		return Pos{}, ""
 	}
@@ -61,8 +61,8 @@ func (r *Reader) PlaceIn(n *Node, offset int) Pos {
 	return PosOf(n)
 }
 
-// refused finds the first character that no YAML file may hold, and says which one it is.
-func refused(text string) (at Pos, found string) {
+// firstRefused finds the first character that no YAML file may hold, and says which one it is.
+func firstRefused(text string) (at Pos, found string) {
 	at = Pos{1, 1}
 	for text != "" {
 		c, size := utf8.DecodeRuneInString(text)
@@ -168,7 +168,7 @@ func unquotedStart(r *Reader, s slip) (Pos, string) {
 	if text == "" {
 		return at, ""
 	}
-	return at, fmt.Sprintf("found text that begins with %q, expected quotes around it: %s", firstOf(text), quoted(text))
+	return at, fmt.Sprintf("found text that begins with %q, expected quotes around it: %s", firstOf(text), quote(text))
 }
 
 func firstOf(text string) string {
@@ -176,8 +176,8 @@ func firstOf(text string) string {
 	return text[:size]
 }
 
-// quoted is a value as it can be in a file, without the comment after it.
-func quoted(text string) string {
+// quote is a value as it can be in a file, without the comment after it.
+func quote(text string) string {
 	text, _, _ = strings.Cut(text, " #")
 	return "'" + strings.ReplaceAll(strings.TrimSpace(text), "'", "''") + "'"
 }
@@ -186,7 +186,7 @@ func unknownAnchor(r *Reader, s slip) (Pos, string) {
 	name := s.match[1]
 	return s.at, fmt.Sprintf("found *%s, an alias of &%s, and no value above has that anchor; text that "+
 		"begins with * belongs in quotes: %s",
-		name, name, quoted(r.rest(s.at)))
+		name, name, quote(r.rest(s.at)))
 }
 
 func unclosedQuote(r *Reader, s slip) (Pos, string) {
@@ -246,7 +246,7 @@ func strayColon(r *Reader, s slip) (Pos, string) {
 		at := column(head[:strings.Index(head, ": ")]) + 3
 		return Pos{s.at.Line, at},
 			fmt.Sprintf("found a second colon in one value, expected quotes around the value: %s",
-				quoted(r.rest(Pos{s.at.Line, at})))
+				quote(r.rest(Pos{s.at.Line, at})))
 	}
 	switch text := r.line(above); {
 	case above == 0:

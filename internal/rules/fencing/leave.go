@@ -1,9 +1,4 @@
-// Package leave is how a task leaves a home that is no longer its own, such as one that goes on at another machine.
-//
-// It owns who may ask for that, what has to end before, and what was kept of the work, and what becomes of one that
-// came from another home without its branch. It ends and moves nothing: package engine does, by the hooks that Leave
-// names.
-package leave
+package fencing
 
 import (
 	"fmt"
@@ -17,16 +12,17 @@ import (
 	"orange/internal/rules/task"
 )
 
-// Begin is the change with which the agents of a task end that is about to leave: what they have written is looked at
+// BeginLeave is the change with which the agents of a task end that is about to leave: what they wrote is looked at
 // next. It is not due where they ended for that before. Only a person may ask.
-func Begin(s record.Snapshot, actor task.Actor, reason string, now time.Time) (c record.Change, due bool, err error) {
+func BeginLeave(s record.Snapshot, actor task.Actor, reason string,
+	now time.Time) (c record.Change, due bool, err error) {
 	if err := mayLetGo(s.Task, actor); err != nil {
 		return c, false, err
 	}
 	if s.Task.Session == "" && len(s.Owed) == 0 && s.Task.Attention == goesOn(s.Task.ID) {
 		return c, false, nil
 	}
-	return begin(s, actor, reason, history.Event{Time: now, Reason: "it is about to leave this home",
+	return leaving(s, actor, reason, history.Event{Time: now, Reason: "it is about to leave this home",
 		Hooks: []string{action.KillSession}}), true, nil
 }
 
@@ -36,7 +32,7 @@ func Leave(s record.Snapshot, actor task.Actor, reason string, now time.Time) (r
 	if err := mayLetGo(s.Task, actor); err != nil {
 		return record.Change{}, err
 	}
-	return begin(s, actor, reason, history.Event{Time: now, Reason: "it leaves this home",
+	return leaving(s, actor, reason, history.Event{Time: now, Reason: "it leaves this home",
 		Hooks: []string{action.KillSession, action.ReleaseWorkspace}, Data: map[string]string{dataLeft: "true"}}), nil
 }
 
@@ -56,8 +52,8 @@ func goesOn(id string) string {
 	return "it is about to leave this home: orange task leave " + id + " goes on with that"
 }
 
-// begin is the change that drops what is owed, and owes the hooks of an event in place of that.
-func begin(s record.Snapshot, actor task.Actor, reason string, e history.Event) record.Change {
+// leaving is the change that drops what is owed, and owes the hooks of an event in place of that.
+func leaving(s record.Snapshot, actor task.Actor, reason string, e history.Event) record.Change {
 	t := s.Task
 	var dropped []record.Settled
 	for _, h := range s.Owed {
@@ -90,19 +86,19 @@ func WithoutBranch(t task.Task, why string, now time.Time) (c record.Change, due
 	return c, true
 }
 
-// Undone says what still has to end before the task can be forgotten; empty where nothing does.
-func Undone(s record.Snapshot) string {
-	all := owed(s)
+// LeftToEnd says what still has to end before the task can be forgotten; empty where nothing does.
+func LeftToEnd(s record.Snapshot) string {
+	all := owedHooks(s)
 	if len(all) == 0 && s.Task.Workspace != "" {
 		all = append(all, fmt.Sprintf("it has the workspace %q", s.Task.Workspace))
 	}
 	return strings.Join(all, "; ")
 }
 
-// Unended says why the agents of a task that is about to leave have not ended; empty where they have.
-func Unended(s record.Snapshot) string { return strings.Join(owed(s), "; ") }
+// WhyAgentsLive says why the agents of a task that is about to leave have not ended; empty where they have.
+func WhyAgentsLive(s record.Snapshot) string { return strings.Join(owedHooks(s), "; ") }
 
-func owed(s record.Snapshot) []string {
+func owedHooks(s record.Snapshot) []string {
 	var all []string
 	for _, h := range s.Owed {
 		text := h.Action + " is not done"
@@ -114,8 +110,8 @@ func owed(s record.Snapshot) []string {
 	return all
 }
 
-// Kept are the refs under which work of the task is kept that Orange saved, the oldest first.
-func Kept(events []history.Event) []string {
+// RescueRefs are the refs under which work of the task is kept that Orange saved, the oldest first.
+func RescueRefs(events []history.Event) []string {
 	var refs []string
 	for _, e := range events {
 		if ref := e.Data["ref"]; e.Type == history.WorkRescued && ref != "" {

@@ -1,4 +1,4 @@
-package leave_test
+package fencing_test
 
 import (
 	"errors"
@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"orange/internal/rules/action"
+	"orange/internal/rules/fencing"
 	"orange/internal/rules/history"
-	"orange/internal/rules/leave"
 	"orange/internal/rules/record"
 	"orange/internal/rules/rejection"
 	"orange/internal/rules/task"
@@ -25,7 +25,7 @@ func snapshot() record.Snapshot {
 func TestLeave_endsAndKeepsBeforeTheTaskGoes(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC)
-	c, err := leave.Leave(snapshot(), ada, " the big machine ", now)
+	c, err := fencing.Leave(snapshot(), ada, " the big machine ", now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,29 +46,29 @@ func TestLeave_endsAndKeepsBeforeTheTaskGoes(t *testing.T) {
 func TestBegin_endsTheAgentsAndKeepsTheWorkspace(t *testing.T) {
 	t.Parallel()
 	one := snapshot()
-	c, due, err := leave.Begin(one, ada, "the big machine", time.Time{})
+	c, due, err := fencing.BeginLeave(one, ada, "the big machine", time.Time{})
 	if err != nil || !due || len(c.Hooks) != 1 || c.Hooks[0].Action != action.KillSession || len(c.Settled) != 1 ||
 		c.Events[0].Reason != "it is about to leave this home: the big machine" || len(c.Events[0].Data) > 0 {
 		t.Fatalf("%v: %+v, %v", due, c, err)
 	}
 	one.Task = c.Task
-	if _, due, err := leave.Begin(one, ada, "", time.Time{}); !due || err != nil {
+	if _, due, err := fencing.BeginLeave(one, ada, "", time.Time{}); !due || err != nil {
 		t.Errorf("it owes something and is ready: %v", err)
 	}
 	owed, first := one.Owed, snapshot()
 	one.Owed, first.Owed = nil, nil
-	if _, due, err := leave.Begin(first, ada, "", time.Time{}); !due || err != nil {
+	if _, due, err := fencing.BeginLeave(first, ada, "", time.Time{}); !due || err != nil {
 		t.Errorf("it never began: %v", err)
 	}
-	if c, due, err := leave.Begin(one, ada, "", time.Time{}); due || err != nil {
+	if c, due, err := fencing.BeginLeave(one, ada, "", time.Time{}); due || err != nil {
 		t.Errorf("its agents end twice: %+v, %v", c, err)
 	}
 	one.Task.Session = "coffee/feat/a"
-	if _, due, err := leave.Begin(one, ada, "", time.Time{}); !due || err != nil {
+	if _, due, err := fencing.BeginLeave(one, ada, "", time.Time{}); !due || err != nil {
 		t.Errorf("an agent that was started since does not end: %v", err)
 	}
 	one.Owed = owed
-	if got := leave.Unended(one); got != "push_branch is not done" {
+	if got := fencing.WhyAgentsLive(one); got != "push_branch is not done" {
 		t.Errorf("got %q", got)
 	}
 }
@@ -76,8 +76,8 @@ func TestBegin_endsTheAgentsAndKeepsTheWorkspace(t *testing.T) {
 func TestLeave_isForPeople(t *testing.T) {
 	t.Parallel()
 	for _, actor := range []task.Actor{{Role: task.RoleWorker}, {Rule: true}, {Role: task.RoleHuman, Rule: true}} {
-		_, _, begun := leave.Begin(snapshot(), actor, "", time.Time{})
-		_, err := leave.Leave(snapshot(), actor, "", time.Time{})
+		_, _, begun := fencing.BeginLeave(snapshot(), actor, "", time.Time{})
+		_, err := fencing.Leave(snapshot(), actor, "", time.Time{})
 		if refused, is := errors.AsType[*rejection.Rejection](begun); !is || refused.Code != rejection.ActorDenied {
 			t.Errorf("%+v was told %v", actor, begun)
 		}
@@ -91,21 +91,21 @@ func TestUndone_isWhatHoldsTheTaskHere(t *testing.T) {
 	t.Parallel()
 	s := snapshot()
 	s.Owed[0].Error = "no network"
-	if got := leave.Undone(s); got != "push_branch: no network" {
+	if got := fencing.LeftToEnd(s); got != "push_branch: no network" {
 		t.Errorf("got %q", got)
 	}
 	s.Owed = nil
-	if got := leave.Undone(s); !strings.Contains(got, "coffee--1") {
+	if got := fencing.LeftToEnd(s); !strings.Contains(got, "coffee--1") {
 		t.Errorf("got %q", got)
 	}
-	if s.Task.Workspace = ""; leave.Undone(s) != "" {
-		t.Errorf("got %q", leave.Undone(s))
+	if s.Task.Workspace = ""; fencing.LeftToEnd(s) != "" {
+		t.Errorf("got %q", fencing.LeftToEnd(s))
 	}
 }
 
 func TestKept_areTheRefsOfSavedWork(t *testing.T) {
 	t.Parallel()
-	kept := leave.Kept([]history.Event{
+	kept := fencing.RescueRefs([]history.Event{
 		{Type: history.WorkRescued, Data: map[string]string{"ref": "refs/orange/rescue/t1/1"}},
 		{Type: history.WorkRescued, Data: map[string]string{"taken_back": "core.hooksPath"}},
 		{Type: history.Updated, Data: map[string]string{"ref": "other"}}})
@@ -118,16 +118,16 @@ func TestWithoutBranch_marksATaskOnceThatCannotGoOnHere(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC)
 	one := task.Task{ID: "t1", Status: "working", QueuedFor: "working", Version: 3}
-	c, due := leave.WithoutBranch(one, "no branch", now)
+	c, due := fencing.WithoutBranch(one, "no branch", now)
 	if !due || c.Expect != 3 || c.Task.Attention != "no branch" || c.Task.Status != "working" ||
 		!c.Task.UpdatedAt.Equal(now) {
 		t.Errorf("%v, %+v", due, c)
 	}
-	if c, due := leave.WithoutBranch(c.Task, "no branch", now); due {
+	if c, due := fencing.WithoutBranch(c.Task, "no branch", now); due {
 		t.Errorf("it is marked again: %+v", c)
 	}
 	one.Workspace = "coffee--1"
-	if c, due := leave.WithoutBranch(one, "no branch", now); due {
+	if c, due := fencing.WithoutBranch(one, "no branch", now); due {
 		t.Errorf("one that has a workspace is marked: %+v", c)
 	}
 }
