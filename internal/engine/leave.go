@@ -22,9 +22,9 @@ func (e *Engine) Leave(ctx context.Context, id, reason string, actor task.Actor)
 	if _, _, _, err := e.refresh(ctx, id, headerAlone); err != nil { // what people wrote into the header goes along
 		return "", nil, err
 	}
-	t, err := e.change(ctx, id, func(s record.Snapshot) (*record.Change, error) {
+	t, _, err := e.change(ctx, id, func(s record.Snapshot) (record.Change, bool, error) {
 		c, err := fencing.Leave(s, actor, reason, e.Now())
-		return &c, err
+		return c, true, err
 	})
 	if err != nil {
 		return "", nil, err
@@ -51,13 +51,8 @@ func (e *Engine) BeginToLeave(ctx context.Context, id, reason string, actor task
 	if err := e.finishPending(ctx, id, actor); err != nil {
 		return err
 	}
-	begun := false
-	t, err := e.change(ctx, id, func(s record.Snapshot) (*record.Change, error) {
-		c, due, err := fencing.BeginLeave(s, actor, reason, e.Now())
-		if begun = due; !due {
-			return nil, err
-		}
-		return &c, err
+	t, changed, err := e.change(ctx, id, func(s record.Snapshot) (record.Change, bool, error) {
+		return fencing.BeginLeave(s, actor, reason, e.Now())
 	})
 	if err != nil || !changed {
 		return err

@@ -102,12 +102,9 @@ func (e *Engine) goOn(ctx context.Context, id string) (out record.Outcome, next 
 	if !is {
 		return out, false, err
 	}
-	_, err = e.change(ctx, id, func(s record.Snapshot) (*record.Change, error) {
+	_, _, err = e.change(ctx, id, func(s record.Snapshot) (record.Change, bool, error) {
 		c, due := fencing.WithoutBranch(s.Task, missing.Error(), e.Now())
-		if !due {
-			return nil, nil
-		}
-		return &c, nil
+		return c, due, nil
 	})
 	return record.Outcome{}, true, err
 }

@@ -51,11 +51,11 @@ func askFleet(ctx context.Context, args []string, errs io.Writer) int {
 
 // asPerson asks the fleet of this home for something. Agents are refused: at another host they would be persons.
 func asPerson(do func(*client.Client) error) error {
-	dir, err := home.Locate()
+	dir, err := home.Locate(os.Getenv)
 	if err != nil {
 		return err
 	}
-	who, err := caller.Of(tmux.ServerOf(dir), "", mirror.Files{Home: dir}.Has)
+	who, err := caller.Of(proc.ThisCall(), tmux.ServerOf(dir, os.Getenv), "", mirror.Files{Home: dir}.Has)
 	if err == nil {
 		err = decide.Home("ask other hosts", who, "")
 	}
