@@ -10,12 +10,6 @@ import (
 	"orange/internal/ui/dashboard/tasks"
 )
 
-// told is news for a person who looks elsewhere.
-type told struct {
-	signals elsewhere.Signals
-	text    string
-}
-
 // attend tells a person who looks elsewhere of tasks that came to need them, and keeps how they left the screen.
 func attend(m *Model, msg tea.Msg) tea.Cmd {
 	var cmds []tea.Cmd
@@ -30,7 +24,7 @@ func attend(m *Model, msg tea.Msg) tea.Cmd {
 		return m.lookUp()
 	case ticked, tasks.AgentsChecked:
 		if text := m.elsewhere.News(m.tasks.Rows, m.tasks.Project, m.tasks.Now); text != "" {
-			cmds = append(cmds, func() tea.Msg { return told{m.elsewhere.Signals, text} })
+			cmds = append(cmds, m.elsewhere.Tell(text))
 		}
 	case tea.KeyPressMsg, tea.MouseClickMsg:
 		if m.page == pageList || m.page == pageBoard {

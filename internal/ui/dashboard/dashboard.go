@@ -107,24 +107,18 @@ func (f *Fault) Error() string {
 // Open makes the screen ready to receive Say, SetWatcher and Fail. Call it once, before Run.
 func (d *Dashboard) Open(ctx context.Context) {
 	d.mailbox = newMailbox()
-	p := newPainter(d.Out, d.Environ)
-	backend := d.Backend
-	backend.Terminal = screenTerminal{backend.Terminal, p}
-	model := New(ctx, backend, d.Project)
+	model := New(ctx, d.Backend, d.Project)
 	model.messages.answer = d.Message
 	model.style.Links = colorprofile.Detect(d.Out, d.Environ) > colorprofile.ASCII // no more than colours
 	if d.Settings != nil {
 		prefer(model, d.Settings)
 	}
-	d.guard = &guard{model: model, painter: p, read: make(chan struct{})}
-	out := io.Discard
-	if t, is := d.Out.(terminal); is {
-		out = silent{t}
-	}
+	model.elsewhere.Environ = d.Environ
+	d.guard = &guard{model: model, read: make(chan struct{})}
 	ctx, d.cancel = context.WithCancel(ctx)
 	options := []tea.ProgramOption{
-		tea.WithContext(ctx), tea.WithInput(d.In), tea.WithOutput(out), tea.WithEnvironment(d.Environ),
-		tea.WithFPS(1), tea.WithoutCatchPanics(),
+		tea.WithContext(ctx), tea.WithInput(d.In), tea.WithOutput(d.Out), tea.WithEnvironment(d.Environ),
+		tea.WithoutCatchPanics(),
 		// signals end ctx; Bubble Tea's own handler would wait forever for a program that ended
 		tea.WithoutSignalHandler(),
 	}
@@ -144,11 +138,7 @@ func (d *Dashboard) Run(ctx context.Context) error {
 			d.mailbox.put(watchFailed{err})
 		}
 	})
-	err := d.guard.painter.begin()
-	if err == nil {
-		_, err = d.program.Run()
-		err = errors.Join(err, d.guard.painter.end())
-	}
+	_, err := d.program.Run()
 	stop()
 	d.cancel() // no command waits for a screen that reads no messages any more
 	all.Wait()
@@ -204,10 +194,9 @@ func caught(where string, take func(*Fault)) {
 
 // guard is between Bubble Tea and the model: it makes a panic end the screen in good order.
 type guard struct {
-	model   *Model
-	painter *painter
-	fault   *Fault
-	quit    func() // ends the program where no command can be returned
+	model *Model
+	fault *Fault
+	quit  func() // ends the program where no command can be returned
 
 	readOnce sync.Once
 	read     chan struct{} // closed once all tasks were read, or could not be
@@ -224,19 +213,8 @@ func (g *guard) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 		return g, tea.Quit
 	}
 	defer caught(fmt.Sprintf("it worked on a %T", msg), func(f *Fault) { g.fault, cmd = f, tea.Quit })
-	switch msg := msg.(type) {
-	case tea.WindowSizeMsg:
-		if msg.Width != g.painter.width || msg.Height != g.painter.height {
-			g.painter.resize(msg.Width, msg.Height)
-		}
-	case copied:
-		g.painter.copy(msg.text)
-	case told:
-		g.painter.tell(msg)
-	case tasks.Read:
-		if !msg.Part || msg.Err != nil {
-			g.readOnce.Do(func() { close(g.read) })
-		}
+	if read, is := msg.(tasks.Read); is && (!read.Part || read.Err != nil) {
+		g.readOnce.Do(func() { close(g.read) })
 	}
 	cmd = g.model.Update(msg)
 	return g, g.guarded(cmd)
@@ -244,16 +222,14 @@ func (g *guard) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 
 func (g *guard) View() (v tea.View) {
 	if g.fault != nil {
-		return v
+		return tea.View{AltScreen: true} // the end of the program leaves it
 	}
 	defer caught("it drew "+g.model.page.String(), func(f *Fault) {
-		g.fault = f
+		g.fault, v = f, tea.View{AltScreen: true}
 		go g.quit()
 	})
 	v = g.model.View()
-	if err := g.painter.draw(v); err != nil {
-		go g.quit() // the terminal is gone
-	}
+	v.AltScreen, v.MouseMode = true, tea.MouseModeCellMotion
 	return v
 }
 

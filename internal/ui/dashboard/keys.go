@@ -219,7 +219,7 @@ func giveUp(do func(command.Commands, command.Target) command.FirstStep) func(*M
 func copyID(m *Model) tea.Cmd {
 	id := m.target().Task.ID
 	m.messages.answer = "copied " + id
-	return func() tea.Msg { return copied{id} }
+	return tea.SetClipboard(id)
 }
 
 func nextFilter(m *Model) tea.Cmd {

@@ -47,5 +47,5 @@ func (b browsed) toldOf(m *Model) {
 func copyAddress(m *Model) tea.Cmd {
 	address := m.target().Task.PRURL
 	m.messages.answer = "copied " + address
-	return func() tea.Msg { return copied{address} }
+	return tea.SetClipboard(address)
 }

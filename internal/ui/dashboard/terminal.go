@@ -27,55 +27,6 @@ type Terminal interface {
 	Browse(ctx context.Context, address string) (opened bool, err error)
 }
 
-// screenTerminal ends the screen while another program has the terminal.
-type screenTerminal struct {
-	Terminal
-	painter *painter
-}
-
-func (t screenTerminal) lend(do func() error) error {
-	if err := t.painter.end(); err != nil {
-		return err
-	}
-	err := do()
-	return errors.Join(err, t.painter.begin())
-}
-
-// Attach ends the screen until the person returns.
-func (t screenTerminal) Attach(ctx context.Context, id, role string) error {
-	return t.lend(func() error { return t.Terminal.Attach(ctx, id, role) })
-}
-
-// Edit ends the screen until the editor ends.
-func (t screenTerminal) Edit(ctx context.Context, text string) (changed string, err error) {
-	err = t.lend(func() error {
-		changed, err = t.Terminal.Edit(ctx, text)
-		return err
-	})
-	return changed, err
-}
-
-// EditAt ends the screen until the editor ends.
-func (t screenTerminal) EditAt(ctx context.Context, path string, line int) error {
-	return t.lend(func() error { return t.Terminal.EditAt(ctx, path, line) })
-}
-
-// Page ends the screen until the pager ends.
-func (t screenTerminal) Page(ctx context.Context, text string, line int) error {
-	return t.lend(func() error { return t.Terminal.Page(ctx, text, line) })
-}
-
-// silent is a terminal that drops what is written to it.
-type silent struct{ terminal }
-
-// terminal is what Bubble Tea needs of a terminal.
-type terminal interface {
-	io.ReadWriteCloser
-	Fd() uintptr
-}
-
-func (silent) Write(text []byte) (int, error) { return len(text), nil }
-
 // attach gives the terminal to the agent of a task until the person comes back.
 func attach(ctx context.Context, terminal Terminal, t task.Task) tea.Cmd {
 	return lend(func() error { return terminal.Attach(ctx, t.ID, "") }, func(err error) tea.Msg {

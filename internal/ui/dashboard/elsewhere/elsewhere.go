@@ -1,7 +1,7 @@
 // Package elsewhere is what the dashboard does for a person who looks elsewhere: it tells of tasks that came to need
 // them by the terminal's own means, and remembers how they left the screen.
 //
-// It owns which signals there are, when one is due and how it is written. The painter writes it.
+// It owns which signals there are, when one is due and how it is written.
 package elsewhere
 
 import (
@@ -39,6 +39,7 @@ type Read struct {
 // Model knows which tasks the dashboard told the person of.
 type Model struct {
 	Signals Signals
+	Environ []string // of the terminal
 	begun   time.Time
 	told    map[string]bool // by task
 	view    left
@@ -137,6 +138,22 @@ func (m *Model) News(all []tasks.Row, project string, now time.Time) string {
 		text += fmt.Sprintf(", and %d more", more)
 	}
 	return text
+}
+
+// Tell rings the bell, and has the terminal show a notification, as the person wants it. No terminal reports whether
+// it did.
+func (m *Model) Tell(news string) tea.Cmd {
+	text := ""
+	if m.Signals.Bell {
+		text = "\a"
+	}
+	if m.Signals.Notification {
+		text += Notification(m.Environ, news)
+	}
+	if text == "" {
+		return nil
+	}
+	return tea.Raw(text)
 }
 
 // Title is the window's title where some tasks need the person.
