@@ -20,16 +20,16 @@ import (
 func preferring(t testing.TB, text string) *session {
 	t.Helper()
 	s := openAt(t, day(t), 120, 40)
-	prefer(s.m, func() (string, []byte, error) { return "config.yml", []byte(text), nil })
+	s.m.prefer(func() (string, []byte, error) { return "config.yml", []byte(text), nil })
 	return s
 }
 
 func TestEveryActionHasANameOfItsOwn(t *testing.T) {
 	t.Parallel()
 	seen := map[string]string{}
-	for _, k := range keys() {
+	for _, k := range table(t) {
 		if other, taken := seen[k.action]; taken || k.action == "" {
-			t.Errorf("%q is called %q as %q is: actions() needs another name for it", k.does, k.action, other)
+			t.Errorf("%q is called %q as %q is: it needs another name", k.does, k.action, other)
 		}
 		seen[k.action] = k.does
 	}
@@ -39,12 +39,12 @@ func TestEveryActionHasANameOfItsOwn(t *testing.T) {
 func TestTheReservedKeysAreThoseThatLeadOut(t *testing.T) {
 	t.Parallel()
 	for _, name := range settings.Reserved() {
-		k, found := keys().find(name, pageList)
+		k, found := table(t).find(name, pageList)
 		if !found {
 			t.Errorf("%s does nothing in the list", name)
 		}
 		text := "keys: {" + k.action + ": f9}\n"
-		if _, err := settings.Parse("config.yml", []byte(text), keys().settable()); err == nil {
+		if _, err := settings.Parse("config.yml", []byte(text), table(t).settable()); err == nil {
 			t.Errorf("%q is taken", text)
 		}
 	}
@@ -80,7 +80,7 @@ func TestTextsNameTheKeysThatAreInForce(t *testing.T) {
 		"all-projects: alt+a, down: alt+j, up: alt+k, page-down: [pgdown], page-up: [pgup]}\n"
 	opened := func(backend *fakeBackend, width int) *session {
 		s := openSession(t, backend, width, 24)
-		prefer(s.m, func() (string, []byte, error) { return "config.yml", []byte(others), nil })
+		s.m.prefer(func() (string, []byte, error) { return "config.yml", []byte(others), nil })
 		s.hides("config.yml")
 		return s
 	}
@@ -180,7 +180,7 @@ func TestAWrongConfigLeavesTheUsualKeysAndSaysSo(t *testing.T) {
 	if s.m.tasks.Cursor != before+1 {
 		t.Error("j does not go down")
 	}
-	prefer(s.m, func() (string, []byte, error) { return "config.yml", nil, errors.New("permission denied") })
+	s.m.prefer(func() (string, []byte, error) { return "config.yml", nil, errors.New("permission denied") })
 	s.shows("permission denied")
 }
 
@@ -218,7 +218,7 @@ func TestThePaletteHasEveryActionAndSaysWhyOneIsClosed(t *testing.T) {
 	t.Parallel()
 	s := openSession(t, day(t), 120, 40)
 	s.selects("fix/login")
-	for _, k := range keys() {
+	for _, k := range table(t) {
 		if k.usual == ":" {
 			continue
 		}
@@ -252,7 +252,7 @@ func TestThePaletteHasEveryActionAndSaysWhyOneIsClosed(t *testing.T) {
 func TestThePaletteIsLeftByEscapeAlone(t *testing.T) {
 	t.Parallel()
 	s := openSession(t, day(t), 80, 24)
-	for _, k := range keys() {
+	for _, k := range table(t) {
 		for _, name := range k.names {
 			if len([]rune(name)) > 1 {
 				continue
@@ -266,7 +266,7 @@ func TestThePaletteIsLeftByEscapeAlone(t *testing.T) {
 		t.Errorf("a letter did something: %v", s.backend.asked)
 	}
 	s.press(":", "backspace")
-	if s.m.form != nil {
+	if s.m.pages.form != nil {
 		t.Error("Backspace does not leave an empty palette")
 	}
 }
@@ -280,7 +280,7 @@ func TestTheExampleOfTheDocumentIsRead(t *testing.T) {
 	}
 	_, rest, _ := strings.Cut(string(text), "```yaml\n")
 	example, _, found := strings.Cut(rest, "```")
-	got, err := settings.Parse("config.yml", []byte(example), keys().settable())
+	got, err := settings.Parse("config.yml", []byte(example), table(t).settable())
 	if err != nil || !found || len(got.Keys) != 2 || len(got.Theme) != 2 {
 		t.Errorf("%v, %v", got, err)
 	}

@@ -48,7 +48,7 @@ func TestTheBoardIsWalkedByColumnsAndCards(t *testing.T) {
 
 func TestEveryKeyOfTheListWorksOnTheBoard(t *testing.T) {
 	t.Parallel()
-	for _, k := range keys() {
+	for _, k := range table(t) {
 		if k.group == groupTask && !k.works(pageBoard) {
 			t.Errorf("%q does not work on the board", k.names[0])
 		}
@@ -109,8 +109,8 @@ func TestWorkspacesLeadToTheirTasks(t *testing.T) {
 	s.press("f", "f") // done ones alone: the task is hidden
 	s.press("w")
 	s.press("g", "j", "enter")
-	if s.m.page != pageList {
-		t.Fatalf("it shows %s", s.m.page)
+	if s.m.pages.page != pageList {
+		t.Fatalf("it shows %s", s.m.pages.page)
 	}
 	s.chosen("feature/basket-that-remembers-what-was-in-it-yesterday")
 	s.press("w")
@@ -118,8 +118,8 @@ func TestWorkspacesLeadToTheirTasks(t *testing.T) {
 	s.press("G", "enter")
 	s.shows("Enter: no task has this workspace")
 	s.press("esc")
-	if s.m.page != pageList {
-		t.Errorf("it shows %s", s.m.page)
+	if s.m.pages.page != pageList {
+		t.Errorf("it shows %s", s.m.pages.page)
 	}
 }
 
@@ -143,8 +143,8 @@ func TestAClickSelectsAndASecondOneOpens(t *testing.T) {
 	s.click(x, y)
 	s.chosen("fix/flaky")
 	s.click(x, y+1) // its second line is its own
-	if s.m.page != pageDetail {
-		t.Errorf("it shows %s", s.m.page)
+	if s.m.pages.page != pageDetail {
+		t.Errorf("it shows %s", s.m.pages.page)
 	}
 	s.press("esc")
 	s.click(s.find("fix/login"))
@@ -155,8 +155,8 @@ func TestAClickSelectsAndASecondOneOpens(t *testing.T) {
 	s.click(s.find("-1.26"))
 	s.chosen("chore/go-1.26")
 	s.click(s.find("-1.26"))
-	if s.m.page != pageDetail {
-		t.Errorf("it shows %s", s.m.page)
+	if s.m.pages.page != pageDetail {
+		t.Errorf("it shows %s", s.m.pages.page)
 	}
 	s.press("esc", "w")
 	s.click(s.find("shop--3"))
@@ -171,8 +171,8 @@ func TestAClickOnAKeyPressesIt(t *testing.T) {
 	t.Parallel()
 	s := openSession(t, day(t), 140, 24)
 	s.click(s.find("b board"))
-	if s.m.page != pageBoard {
-		t.Errorf("it shows %s", s.m.page)
+	if s.m.pages.page != pageBoard {
+		t.Errorf("it shows %s", s.m.pages.page)
 	}
 	s.click(s.find("? help"))
 	s.shows("Keys")

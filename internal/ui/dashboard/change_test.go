@@ -29,8 +29,8 @@ func TestATaskThatIsDeletedWhileItIsLookedAtIsNotTakenForAnother(t *testing.T) {
 	s.backend.without("feature/basket-that-remembers-what-was-in-it-yesterday")
 	s.send(changed{})
 	s.shows("is gone: it was deleted")
-	if s.m.page != pageList {
-		t.Errorf("the screen shows %s", s.m.page)
+	if s.m.pages.page != pageList {
+		t.Errorf("the screen shows %s", s.m.pages.page)
 	}
 	s.press("esc")
 	s.shows("fix/login")
@@ -56,7 +56,7 @@ func TestNoWordHidesAnother(t *testing.T) {
 func TestNoWordHidesWhatWentWrongOrIsHiddenByWhatIsAtWork(t *testing.T) {
 	t.Parallel()
 	s := openAt(t, day(t), 100, 24)
-	s.m.jobs.running = append(s.m.jobs.running, job{id: -1, what: "merge shop/fix/login"})
+	s.m.foot.jobs.running = append(s.m.foot.jobs.running, job{id: -1, what: "merge shop/fix/login"})
 	s.send(news{"shop/fix/login " + strings.Repeat("x", 90) + ": crash 1"})
 	s.shows("merge shop/fix/login")
 	s.shows(": crash 1")
@@ -64,7 +64,7 @@ func TestNoWordHidesWhatWentWrongOrIsHiddenByWhatIsAtWork(t *testing.T) {
 	s.shows("merge shop/fix/login")
 	s.shows(": crash 1")
 	s.shows("! cannot look at the agents")
-	s.m.jobs.running[0].what = strings.Repeat("y", 200)
+	s.m.foot.jobs.running[0].what = strings.Repeat("y", 200)
 	s.send(news{"crash 2"})
 	s.shows("! cannot look")
 	s.shows("crash 2")
@@ -89,22 +89,22 @@ func TestMessages_takeTheLinesThatTheyNeed(t *testing.T) {
 	s.press("G")
 	why := "p: a program that opens pull requests there is not known, and the project says --forge none; " +
 		"nothing was pushed"
-	s.m.messages.answer = why
+	s.m.foot.answer = why
 	s.send(changed{})
 	s.shows("\np: a program that opens pull requests there is not known, and the project says\n" +
 		"--forge none; nothing was pushed\n")
 	s.shows("\n>⊘ shop/feature/blink") // the cursor stays on the screen
-	s.m.failures.add("look at the agents", errors.New("no tmux"))
+	s.m.foot.failures.add("look at the agents", errors.New("no tmux"))
 	s.send(news{"fix/login: working → agent-review"})
 	for _, line := range []string{"--forge none; nothing was pushed", "fix/login: working → agent-review",
 		"! cannot look at the agents: no tmux"} {
 		s.shows("\n" + line + "\n")
 	}
-	s.click(3, s.m.height-2) // the line of the failure
+	s.click(3, s.m.layout.height-2) // the line of the failure
 	s.shows("What went wrong")
 	s.press("esc", "j")
 	s.hides("nothing was pushed")
-	if left := len(s.m.messageLines()); left != 1 {
+	if left := len(s.m.foot.lines(s.m.layout.width, s.m.layout.height)); left != 1 {
 		t.Errorf("the messages still have %d lines", left)
 	}
 }
@@ -113,8 +113,9 @@ func TestMessages_takeTheLinesThatTheyNeed(t *testing.T) {
 func TestMessages_areCutAtTheirEnd(t *testing.T) {
 	t.Parallel()
 	style, long := screen.NewStyle(), strings.Repeat("some words ", 40)+"the end"
-	s := messages{answer: long, news: "fix/login: done"}
-	got := messageLines(style, 40, 4, &jobs{}, s, "it broke")
+	f := foot{style: style, answer: long, news: "fix/login: done",
+		failures: &failures{all: []failure{{"", "it broke"}}}}
+	got := f.messages(40, 4)
 	want := []string{"some words some words some words some", "words some words some words some words …",
 		"fix/login: done", "! it broke"}
 	for i := range got {
@@ -132,7 +133,9 @@ func TestMessages_areCutAtTheirEnd(t *testing.T) {
 		if what := text("job"); what != "" {
 			j.running = []job{{what: what}}
 		}
-		lines := messageLines(style, width, most, &j, messages{answer: text("answer"), news: text("news")}, text("bad"))
+		f := foot{style: style, jobs: j, answer: text("answer"), news: text("news"),
+			failures: &failures{all: []failure{{"", text("bad")}}}}
+		lines := f.messages(width, most)
 		if len(lines) == 0 || len(lines) > max(1, most) {
 			r.Fatalf("%d lines, at most %d", len(lines), most)
 		}
@@ -198,7 +201,7 @@ func TestAKeyThatIsPressedLaterHidesNoWord(t *testing.T) {
 		},
 		"what would be cut short": {
 			meanwhile: func(s *session) {
-				s.m.jobs.running = append(s.m.jobs.running, job{id: -1, what: "merge"})
+				s.m.foot.jobs.running = append(s.m.foot.jobs.running, job{id: -1, what: "merge"})
 				s.press("ctrl+c")
 			}, known: true,
 			says: "press again to leave it",
@@ -206,8 +209,7 @@ func TestAKeyThatIsPressedLaterHidesNoWord(t *testing.T) {
 		"where the wheel went to another task and back": {
 			meanwhile: func(s *session) {
 				was := s.m.tasks.Cursor
-				s.m.tasks.Cursor++
-				_ = s.m.selectionChanged()
+				s.send(tea.MouseClickMsg{Button: tea.MouseLeft, X: 3, Y: 4})
 				s.m.tasks.Cursor = was
 			}, known: true,
 		},
@@ -291,8 +293,8 @@ func TestAFormOutlivesItsTaskAndDoesNotLeadToAnother(t *testing.T) {
 	s.send(changed{})
 	s.shows("Use the other clock")
 	s.press("esc", "esc")
-	if s.m.page != pageList {
-		t.Errorf("the screen shows %s", s.m.page)
+	if s.m.pages.page != pageList {
+		t.Errorf("the screen shows %s", s.m.pages.page)
 	}
 }
 

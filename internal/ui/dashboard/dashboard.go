@@ -108,12 +108,12 @@ func (f *Fault) Error() string {
 func (d *Dashboard) Open(ctx context.Context) {
 	d.mailbox = newMailbox()
 	model := New(ctx, d.Backend, d.Project)
-	model.messages.answer = d.Message
+	model.foot.answer = d.Message
 	model.style.Links = colorprofile.Detect(d.Out, d.Environ) > colorprofile.ASCII // no more than colours
 	if d.Settings != nil {
-		prefer(model, d.Settings)
+		model.prefer(d.Settings)
 	}
-	model.elsewhere.Environ = d.Environ
+	model.away.Environ = d.Environ
 	d.guard = &guard{model: model, read: make(chan struct{})}
 	ctx, d.cancel = context.WithCancel(ctx)
 	options := []tea.ProgramOption{
@@ -143,7 +143,7 @@ func (d *Dashboard) Run(ctx context.Context) error {
 	d.cancel() // no command waits for a screen that reads no messages any more
 	all.Wait()
 	m := d.guard.model
-	err = errors.Join(err, m.elsewhere.Flush(m.backend.Inspector, m.tasks.Project))
+	err = errors.Join(err, m.away.Flush(m.away.keeper, m.tasks.Project))
 	if d.guard.fault != nil {
 		return d.guard.fault
 	}
@@ -224,7 +224,7 @@ func (g *guard) View() (v tea.View) {
 	if g.fault != nil {
 		return tea.View{AltScreen: true} // the end of the program leaves it
 	}
-	defer caught("it drew "+g.model.page.String(), func(f *Fault) {
+	defer caught("it drew "+g.model.pages.page.String(), func(f *Fault) {
 		g.fault, v = f, tea.View{AltScreen: true}
 		go g.quit()
 	})

@@ -81,10 +81,10 @@ func wantFit(t testing.TB, text string, width, height int) {
 	s := openSession(t, backend, width, height)
 	check := func() {
 		t.Helper()
-		size := s.m.body()
+		size := s.m.layout.body()
 		lines := strings.Split(s.m.View().Content, "\n")
-		if len(lines) > max(s.m.height, 1) {
-			t.Fatalf("%d lines on a screen of %d", len(lines), s.m.height)
+		if len(lines) > max(s.m.layout.height, 1) {
+			t.Fatalf("%d lines on a screen of %d", len(lines), s.m.layout.height)
 		}
 		for _, line := range lines[1:] {
 			if why := wrongWith(line, size.Width); why != "" {

@@ -31,6 +31,16 @@ func (f *failures) answer(what string, err error) {
 	f.add(what, err)
 }
 
+// looked adds the failure of a look-up, or takes it away where the look-up succeeds again.
+func (f *failures) looked(what string, err error) {
+	switch {
+	case err != nil:
+		f.add(what, err)
+	case what != "":
+		f.over(what)
+	}
+}
+
 // over takes away the failures of what succeeds again.
 func (f *failures) over(what string) {
 	f.all = slices.DeleteFunc(f.all, func(one failure) bool { return one.what == what })
@@ -52,6 +62,17 @@ func (f *failures) line() string {
 	}
 	return text
 }
+
+// none is why there is nothing to read.
+func (f *failures) none() string {
+	if len(f.all) == 0 {
+		return "nothing went wrong that you have not read"
+	}
+	return ""
+}
+
+// open begins at the newest.
+func (f *failures) open() { f.scroll = screen.Scroll{} }
 
 func (f *failures) lines(width int) []string {
 	out := []string{f.style.Title.Render("What went wrong") + f.style.Faint.Render("   Esc: I have read it"), ""}

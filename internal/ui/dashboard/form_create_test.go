@@ -43,8 +43,8 @@ func TestATaskIsCreatedFromWhatWasChosen(t *testing.T) {
 		got.Spawn || got.Status != "pending" {
 		t.Errorf("made %+v", got)
 	}
-	if now, _ := s.m.tasks.Selected(); s.m.page != pageList || now.Branch != "fix/login" {
-		t.Errorf("it is in %s, on %s", s.m.page, now.Branch)
+	if now, _ := s.m.tasks.Selected(); s.m.pages.page != pageList || now.Branch != "fix/login" {
+		t.Errorf("it is in %s, on %s", s.m.pages.page, now.Branch)
 	}
 }
 
@@ -122,8 +122,8 @@ func TestWhatIsRefusedKeepsEveryField(t *testing.T) {
 		s.press("tab", "right", "ctrl+s")
 		first, _, _ := strings.Cut(refusal.Error(), "\n")
 		s.shows("! " + first)
-		if len(s.m.failures.all) != 0 || len(s.m.jobs.running) != 0 {
-			t.Errorf("it is told twice: %v", s.m.failures.all)
+		if len(s.m.foot.failures.all) != 0 || len(s.m.foot.jobs.running) != 0 {
+			t.Errorf("it is told twice: %v", s.m.foot.failures.all)
 		}
 		backend.fails = nil
 		s.press("ctrl+s")
@@ -131,8 +131,8 @@ func TestWhatIsRefusedKeepsEveryField(t *testing.T) {
 			backend.made[0].Context != "one\ntwo" || backend.made[0].Harness != "codex" {
 			t.Fatalf("made %+v:\n%s", backend.made, s.text())
 		}
-		if s.m.page != pageList {
-			t.Errorf("it is in %s", s.m.page)
+		if s.m.pages.page != pageList {
+			t.Errorf("it is in %s", s.m.pages.page)
 		}
 	}
 }
@@ -150,7 +150,7 @@ func TestATaskIsNotCreatedTwice(t *testing.T) {
 		t.Fatal("keys are heard while the task is made")
 	}
 	s.follow(cmd)
-	if len(backend.made) != 1 || backend.made[0].Branch != "x" || s.m.page != pageList {
+	if len(backend.made) != 1 || backend.made[0].Branch != "x" || s.m.pages.page != pageList {
 		t.Errorf("made %+v", backend.made)
 	}
 }
@@ -180,8 +180,8 @@ func TestATaskThatWasCreatedAndCouldNotBeStartedClosesTheForm(t *testing.T) {
 	}
 	s.press("c", "ctrl+s")
 	s.shows("cannot be started")
-	if now, _ := s.m.tasks.Selected(); s.m.page != pageList || now.ID != made.ID {
-		t.Errorf("it is in %s, on %s", s.m.page, now.Branch)
+	if now, _ := s.m.tasks.Selected(); s.m.pages.page != pageList || now.ID != made.ID {
+		t.Errorf("it is in %s, on %s", s.m.pages.page, now.Branch)
 	}
 }
 
@@ -308,7 +308,7 @@ func TestTheCursorGoesToANewTaskHoweverLateTheListHearsOfIt(t *testing.T) {
 	s.send(stale)
 	s.follow(early)
 	s.send(changed{})
-	if now, _ := s.m.tasks.Selected(); now.Branch != "new/one" || s.m.newTask != "" {
+	if now, _ := s.m.tasks.Selected(); now.Branch != "new/one" || s.m.asks.newTask != "" {
 		t.Errorf("the cursor is on %q", now.Branch)
 	}
 }
@@ -326,9 +326,9 @@ func TestAFormForgetsNothingWhenItLearnsTheChoicesLate(t *testing.T) {
 // creating is the task that the open form describes.
 func (s *session) creating() task.New {
 	s.Helper()
-	c, is := s.m.form.(*form.Creation)
+	c, is := s.m.pages.form.(*form.Creation)
 	if !is {
-		s.Fatalf("no task is being made, but %s", s.m.page)
+		s.Fatalf("no task is being made, but %s", s.m.pages.page)
 	}
 	return c.Task()
 }

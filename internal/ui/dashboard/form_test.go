@@ -45,14 +45,14 @@ func atForms(t testing.TB, width, height int) (*session, *fakeBackend) {
 // formText is a form with its keys, without what is behind it.
 func (s *session) formText() string {
 	s.Helper()
-	if s.m.page != pageForm || s.m.form == nil {
-		s.Fatalf("no form is open, but %s", s.m.page)
+	if s.m.pages.page != pageForm || s.m.pages.form == nil {
+		s.Fatalf("no form is open, but %s", s.m.pages.page)
 	}
-	lines, _ := s.m.form.View(nil, s.m.body())
-	for len(lines) < s.m.body().Height {
+	lines, _ := s.m.pages.form.View(nil, s.m.layout.body())
+	for len(lines) < s.m.layout.body().Height {
 		lines = append(lines, "")
 	}
-	return plainScreen(strings.Join(append(lines, s.m.footerKeyLine()), "\n"))
+	return plainScreen(strings.Join(append(lines, s.m.footLine()), "\n"))
 }
 
 // cursor is the letter at the terminal's cursor, and the text before it on its line.
@@ -95,8 +95,8 @@ func TestAQuestionIsAnsweredByOneKey(t *testing.T) {
 			s, _ := atForms(t, 80, 24)
 			s.press(c.keys...)
 			s.asked(c.want...)
-			if s.m.page != pageList || s.m.form != nil || len(s.m.back) != 0 {
-				t.Errorf("it is in %s, and Escape leads through %v", s.m.page, s.m.back)
+			if s.m.pages.page != pageList || s.m.pages.form != nil || len(s.m.pages.back) != 0 {
+				t.Errorf("it is in %s, and Escape leads through %v", s.m.pages.page, s.m.pages.back)
 			}
 		})
 	}
@@ -123,12 +123,12 @@ func TestTwoQuickEscapesAreTwo(t *testing.T) {
 	s.press("c")
 	s.write("fix/one")
 	s.press("alt+esc")
-	if s.m.page != pageList || s.m.form != nil {
-		t.Errorf("it is in %s", s.m.page)
+	if s.m.pages.page != pageList || s.m.pages.form != nil {
+		t.Errorf("it is in %s", s.m.pages.page)
 	}
 	s.press("?", "alt+esc")
-	if s.m.page != pageList {
-		t.Errorf("out of the help it is in %s", s.m.page)
+	if s.m.pages.page != pageList {
+		t.Errorf("out of the help it is in %s", s.m.pages.page)
 	}
 	s.press("/")
 	s.write("login")
@@ -152,8 +152,8 @@ func TestAReasonIsNeeded(t *testing.T) {
 	s.hides("cannot be empty")
 	s.press("enter")
 	s.asked("Next " + bent(t).ID + " plan_review The reviewer is wrong")
-	if s.m.page != pageList {
-		t.Errorf("it is in %s", s.m.page)
+	if s.m.pages.page != pageList {
+		t.Errorf("it is in %s", s.m.pages.page)
 	}
 }
 
@@ -161,7 +161,7 @@ func TestWhatWasWrittenIsNotThrownAwayByOneKey(t *testing.T) {
 	t.Parallel()
 	s, _ := atForms(t, 80, 24)
 	s.press("G", "k", "o", "esc")
-	if s.m.page != pageList {
+	if s.m.pages.page != pageList {
 		t.Fatal("an empty form asks whether it may be left")
 	}
 	s.press("G", "k", "o")
@@ -172,8 +172,8 @@ func TestWhatWasWrittenIsNotThrownAwayByOneKey(t *testing.T) {
 	s.hides("Esc again")
 	s.press("esc", "esc")
 	s.asked()
-	if s.m.page != pageList {
-		t.Errorf("it is in %s", s.m.page)
+	if s.m.pages.page != pageList {
+		t.Errorf("it is in %s", s.m.pages.page)
 	}
 	s.press("G", "k", "o")
 	s.hides("because")
@@ -342,8 +342,8 @@ func TestFormsFitEveryScreen(t *testing.T) {
 
 func fits(t *testing.T, name string, s *session, width, height int) {
 	t.Helper()
-	lines, _ := s.m.form.View(nil, s.m.body())
-	if len(lines) > s.m.body().Height {
+	lines, _ := s.m.pages.form.View(nil, s.m.layout.body())
+	if len(lines) > s.m.layout.body().Height {
 		t.Errorf("%s at %dx%d has %d lines", name, width, height, len(lines))
 	}
 	for _, line := range lines {
@@ -405,7 +405,7 @@ func TestEveryFormTellsItsKeys(t *testing.T) {
 	} {
 		s, _ := atForms(t, 80, 24)
 		s.press(keys...)
-		if got := ansi.Strip(s.m.footerKeyLine()); got != want {
+		if got := ansi.Strip(s.m.footLine()); got != want {
 			t.Errorf("after %v the keys are %q, want %q", keys, got, want)
 		}
 	}

@@ -1,7 +1,6 @@
 package dashboard
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,19 +11,16 @@ import (
 	"orange/internal/ui/dashboard/tasks"
 )
 
+// help explains the keys and the marks, for the page that the person came from.
 type help struct {
-	style  *screen.Style
-	keys   keymap
-	closed func(k key) string // why a key does nothing on the page that the person came from
-	// now are the keys that do something on the page that the person came from, those first that people use most
-	now    func() []key
-	from   func() page            // that page
-	marked func(sign string) bool // whether a task that is shown has a mark
-	scroll screen.Scroll
-
-	searching bool   // the person types what to search for
-	text      string // only what holds it is shown
+	keyboard *keyboard
+	style    *screen.Style
+	scroll   screen.Scroll
+	search   screen.LineInput // only what holds it is shown
 }
+
+// open begins at the first line, with all.
+func (h *help) open() { h.scroll, h.search = screen.Scroll{}, screen.LineInput{} }
 
 // Two columns have room where each has this many cells, and a gap between them.
 const (
@@ -38,14 +34,15 @@ const (
 func (h *help) lines(width int) []string {
 	hint := "   " + h.style.Keys.Of("find-in-help") + " searches, Esc leaves the help"
 	top := []string{h.style.Title.Render("Keys") + h.style.Faint.Render(hint), ""}
-	if h.text != "" {
-		top[0] = screen.Cut(h.style.Title.Render("Keys")+fmt.Sprintf("   that hold %q; Esc shows all", h.text), width)
+	if h.search.Text != "" {
+		hint = fmt.Sprintf("   that hold %q; Esc shows all", h.search.Text)
+		top[0] = screen.Cut(h.style.Title.Render("Keys")+hint, width)
 	}
 	if column := (width - helpGap) / 2; column >= helpColumn {
 		first, last := h.marks(column)
 		now, others := h.openNow(column), slices.Concat(first, h.others(column), last)
 		if len(now) > 0 && len(others) > 0 {
-			return append(top, sideBySide(now, others, column)...)
+			return append(top, screen.SideBySide(now, others, screen.Size{Width: column + helpGap}, "")...)
 		}
 	}
 	first, last := h.marks(width)
@@ -56,31 +53,16 @@ func (h *help) lines(width int) []string {
 	return out
 }
 
-// sideBySide puts lines next to others, which begin after a column and a gap.
-func sideBySide(left, right []string, column int) (out []string) {
-	for i := range max(len(left), len(right)) {
-		var one, other string
-		if i < len(left) {
-			one = left[i]
-		}
-		if i < len(right) {
-			other = right[i]
-		}
-		out = append(out, screen.Fit(one, column+helpGap)+other)
-	}
-	return out
-}
-
 // openNow explains the keys that do something now.
 func (h *help) openNow(width int) []string {
-	return h.section("Now, in "+h.from().String(), h.entries(h.now(), width))
+	return h.section("Now, in "+h.keyboard.pages.top().String(), h.entries(h.keyboard.open(), width))
 }
 
 // others explains all other keys by their groups.
 func (h *help) others(width int) (out []string) {
-	now := h.now()
+	now := h.keyboard.open()
 	for _, group := range groups() {
-		out = append(out, h.section(group, h.entries(slices.DeleteFunc(slices.Clone(h.keys), func(k key) bool {
+		out = append(out, h.section(group, h.entries(slices.DeleteFunc(slices.Clone(h.keyboard.keys), func(k key) bool {
 			return k.group != group || slices.ContainsFunc(now, k.same)
 		}), width))...)
 	}
@@ -96,7 +78,7 @@ func (h *help) marks(width int) (first, last []string) {
 			continue
 		}
 		line := h.entry(one.Style(h.style).Render(one.Sign), one.Means, "", width)
-		if slices.Contains(overview(), h.from()) && h.marked(one.Sign) {
+		if h.keyboard.pages.top().ofAll() && h.keyboard.tasks.Marked(one.Sign) {
 			here = append(here, line...)
 		} else {
 			others = append(others, line...)
@@ -120,14 +102,17 @@ func (h *help) section(title string, lines []string) []string {
 // holds reports whether one of some texts holds what is searched for.
 func (h *help) holds(texts ...string) bool {
 	return slices.ContainsFunc(texts, func(one string) bool {
-		return strings.Contains(strings.ToLower(one), strings.ToLower(h.text))
+		return strings.Contains(strings.ToLower(one), strings.ToLower(h.search.Text))
 	})
 }
 
 func (h *help) entries(keys []key, width int) (out []string) {
 	for _, k := range keys {
 		if names := strings.Join(k.allNames(), " "); h.holds(names, k.does) {
-			why, style := h.closed(k), h.style.Key
+			why, style := "", h.style.Key
+			if k.works(h.keyboard.pages.top()) {
+				why = h.keyboard.why(k)
+			}
 			if why != "" {
 				style = h.style.ClosedKey
 			}
@@ -137,28 +122,18 @@ func (h *help) entries(keys []key, width int) (out []string) {
 	return out
 }
 
-// search takes a key or a paste while the person types what to search for.
-func (h *help) search(msg tea.Msg) {
-	switch msg := msg.(type) {
-	case tea.PasteMsg:
-		h.text += screen.Clean(strings.Join(strings.Fields(msg.Content), " "))
-	case tea.KeyPressMsg:
-		switch msg.String() {
-		case "enter":
-			h.searching = false
-		case "esc":
-			h.searching, h.text = false, ""
-		case "backspace":
-			letters := []rune(h.text)
-			h.text = string(letters[:max(0, len(letters)-1)])
-		case "ctrl+u":
-			h.text = ""
-		default:
-			h.text += screen.Clean(msg.Text)
-		}
-	}
+// Search takes a key or a paste while the person types what to search for.
+func (h *help) Search(msg tea.Msg, _ screen.Size) (found bool) {
+	h.search.Type(msg)
 	h.scroll = screen.Scroll{}
+	return true
 }
+
+// Searched is what is searched for, and whether the person still types it.
+func (h *help) Searched() (text string, typing bool) { return h.search.Text, h.search.Typing }
+
+// SearchKeys are the keys of the search.
+func (h *help) SearchKeys() []string { return []string{"Enter", "keeps it", "Esc", "leaves it"} }
 
 // entry is a name with its meaning next to it, wrapped, and below that why it does nothing now.
 func (h *help) entry(name, means, why string, width int) []string {
@@ -206,37 +181,5 @@ func (h *help) View(size screen.Size) []string {
 	case below > 0:
 		out = append(out, h.style.Faint.Render(fmt.Sprintf("↓ %d more lines below", below)))
 	}
-	return out
-}
-
-// searchHelp gives a key or a paste to the search of the help.
-func searchHelp(m *Model, msg tea.Msg) tea.Cmd {
-	m.messages.clear()
-	m.help.search(msg)
-	return nil
-}
-
-// findHelp begins the search of the help.
-func findHelp(m *Model) tea.Cmd {
-	m.help.searching = true
-	return nil
-}
-
-// openKeys are the keys that do something on a page, in the order of the footer; those that move about are the last.
-func openKeys(m *Model, on page) []key {
-	out := slices.DeleteFunc(slices.Clone(m.keys), func(k key) bool {
-		return !k.works(on) || k.why(m) != ""
-	})
-	order := footOrder()
-	place := func(k key) int {
-		if k.group == groupMove {
-			return len(order) + 1
-		}
-		if at := slices.Index(order, k.usual); at >= 0 {
-			return at
-		}
-		return len(order)
-	}
-	slices.SortStableFunc(out, func(a, b key) int { return cmp.Compare(place(a), place(b)) })
 	return out
 }

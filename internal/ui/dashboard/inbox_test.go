@@ -44,7 +44,7 @@ func TestTheNextOfTheInboxIsOneKeyAway(t *testing.T) {
 		if s.chosen("feature/gifts"); t.Failed() {
 			t.Fatalf("from %s", name)
 		}
-		if said := s.m.messages.answer; said != "" {
+		if said := s.m.foot.answer; said != "" {
 			t.Errorf("from %s: the foot says %q, and the task itself does", name, said)
 		}
 		for _, branch := range []string{"feature/search", "fix/flaky", "fix/totals", "feature/gifts"} {
@@ -55,8 +55,8 @@ func TestTheNextOfTheInboxIsOneKeyAway(t *testing.T) {
 	s := openSession(t, day(t), 80, 24)
 	s.press("v", "i")
 	s.shows("feature/search  working")
-	if s.m.page != pageDetail {
-		t.Errorf("it left for %s", s.m.page)
+	if s.m.pages.page != pageDetail {
+		t.Errorf("it left for %s", s.m.pages.page)
 	}
 	none := openSession(t, &fakeBackend{tasks: []task.Task{aTask(t, 1, "working")}}, 80, 24)
 	none.press("i")
@@ -132,8 +132,8 @@ func TestTheNextMatchOfTheSearch(t *testing.T) {
 	s.press("n", "n", "N", "N", "N", "n")
 	s.chosen(first.Branch)
 	s.press("v", "n")
-	if t2, _ := s.m.tasks.Selected(); t2.ID == first.ID || s.m.page != pageDetail {
-		t.Errorf("it shows %q in %s", t2.Branch, s.m.page)
+	if t2, _ := s.m.tasks.Selected(); t2.ID == first.ID || s.m.pages.page != pageDetail {
+		t.Errorf("it shows %q in %s", t2.Branch, s.m.pages.page)
 	}
 	s.asked()
 }
@@ -174,8 +174,8 @@ func TestAMoveIsChosen(t *testing.T) {
 		} else {
 			s.asked(fmt.Sprintf(c.asked, s.backend.tasks[2].ID))
 		}
-		if s.m.page != pageList || len(s.m.back) > 0 || t.Failed() {
-			t.Fatalf("%s: it is in %s", name, s.m.page)
+		if s.m.pages.page != pageList || len(s.m.pages.back) > 0 || t.Failed() {
+			t.Fatalf("%s: it is in %s", name, s.m.pages.page)
 		}
 	}
 }
@@ -249,7 +249,7 @@ func TestEveryFieldSurvivesEveryKey(t *testing.T) {
 			default:
 				s.send(keyNamed(t, rapid.SampledFrom(bound).Draw(rt, "key")))
 			}
-			if why := fault(s.m.View().Content, s.m.width, s.m.height); why != "" {
+			if why := fault(s.m.View().Content, s.m.layout.width, s.m.layout.height); why != "" {
 				rt.Fatalf("%s: %s", form, why)
 			}
 		}
@@ -281,7 +281,7 @@ func TestAPersonWhoLooksElsewhereIsToldOnce(t *testing.T) {
 	s := openSession(t, backend, 80, 24)
 	news := func() string {
 		s.send(ticked(clock()))
-		return s.m.elsewhere.News(s.m.tasks.Rows, "", clock())
+		return s.m.away.News(s.m.tasks.Rows, "", clock())
 	}
 	if got := news(); got != "" {
 		t.Errorf("the news has what needed a person before: %q", got)
@@ -292,10 +292,10 @@ func TestAPersonWhoLooksElsewhereIsToldOnce(t *testing.T) {
 	id := backend.tasks[0].ID
 	s.m.tasks.SetAgents(map[string]Agent{id: {State: record.AgentAlive, Need: record.Need{
 		Kind: record.NeedsAnswer, Reason: "dialog: \x1b[2JAllow?", Since: clock()}}})
-	if got, want := s.m.elsewhere.News(s.m.tasks.Rows, "", clock()), "fix/login: dialog: Allow?"; got != want {
+	if got, want := s.m.away.News(s.m.tasks.Rows, "", clock()), "fix/login: dialog: Allow?"; got != want {
 		t.Errorf("the news is %q, want %q", got, want)
 	}
-	if got := s.m.elsewhere.News(s.m.tasks.Rows, "", clock()); got != "" {
+	if got := s.m.away.News(s.m.tasks.Rows, "", clock()); got != "" {
 		t.Errorf("the news has it twice: %q", got)
 	}
 }
@@ -307,7 +307,7 @@ func TestNewsWaitsForItsWords(t *testing.T) {
 		backend := day(t)
 		s := openSession(t, backend, 80, 24)
 		news := func(after time.Duration) string {
-			return s.m.elsewhere.News(s.m.tasks.Rows, "", clock().Add(after))
+			return s.m.away.News(s.m.tasks.Rows, "", clock().Add(after))
 		}
 		news(0)
 		one := &backend.tasks[0]

@@ -1,7 +1,6 @@
 package dashboard
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,6 +9,7 @@ import (
 
 	"orange/internal/ui/dashboard/command"
 	"orange/internal/ui/dashboard/screen"
+	"orange/internal/ui/dashboard/settings"
 )
 
 // key is one row of the table from which everything about keys is made: what they do, the footer, the help and
@@ -21,12 +21,13 @@ type key struct {
 	does   string   // what it does, in words
 	footer string   // one or two words for the footer; empty keeps it out of there
 	// what the footer says instead, where that depends; nil for footer; an empty label keeps the key out
-	label func(m *Model) string
+	label func() string
 	pages []page // where it works
 	group string // where the help has it
+	place int    // among the keys of the foot, whose order is that of footOrder; those of no place come last
 	// closed is why the key does nothing now; empty when it does something. nil is never closed.
-	closed func(m *Model) string
-	press  func(m *Model) tea.Cmd
+	closed func() string
+	press  func() tea.Cmd
 	// what it does with all tasks that the person marked; nil where it is about one
 	many func(command.Commands, []command.Target) command.FirstStep
 }
@@ -68,15 +69,81 @@ func (k key) same(other key) bool {
 
 func (k key) works(on page) bool { return slices.Contains(k.pages, on) }
 
-// why is why the key is closed; empty when it is open.
-func (k key) why(m *Model) string {
-	if k.closed == nil || k.many != nil && marking(m) {
-		return ""
-	}
-	return k.closed(m)
+// taskKey is a key for the selected task, or for all that are marked.
+func taskKey(action, name, does, footer string, closed func() string, press func() tea.Cmd,
+	many func(command.Commands, []command.Target) command.FirstStep) key {
+	return key{action: action, names: []string{name}, does: does, footer: footer, pages: taskPages(), closed: closed,
+		press: press, many: many}
 }
 
+// only is what a key does that nothing follows from.
+func only(do func()) func() tea.Cmd {
+	return func() tea.Cmd {
+		do()
+		return nil
+	}
+}
+
+// either is the label of a key that depends on something.
+func either(is func() bool, yes, no string) func() string {
+	return func() string {
+		if is() {
+			return yes
+		}
+		return no
+	}
+}
+
+// Pages on which keys work.
+func taskPages() []page { return []page{pageList, pageBoard, pageDetail} }
+func overview() []page  { return []page{pageList, pageBoard} }
+func scrolled() []page  { return []page{pageDetail, pageReview, pageHelp, pageFailures} }
+
 type keymap []key
+
+// add adds the keys of a group.
+func (all keymap) add(group string, keys []key) keymap {
+	order := footOrder()
+	for _, k := range keys {
+		k.group, k.usual, k.place = group, k.names[0], len(order)
+		if at := slices.Index(order, k.usual); at >= 0 {
+			k.place = at
+		}
+		all = append(all, k)
+	}
+	return all
+}
+
+// named are the keys by the names of their actions, for the texts that name one.
+func (all keymap) named() screen.KeyTable {
+	out := screen.KeyTable{}
+	for _, k := range all {
+		out[k.action] = k.names
+	}
+	return out
+}
+
+// many are the names of the keys that act on all marked tasks.
+func (all keymap) many() (names []string) {
+	for _, k := range all {
+		if k.many != nil {
+			names = append(names, k.name())
+		}
+	}
+	return names
+}
+
+// settable are the actions with their usual keys, as config.yml may change them.
+func (all keymap) settable() []settings.Action {
+	out := make([]settings.Action, len(all))
+	for i, k := range all {
+		out[i] = settings.Action{Name: k.action, Keys: k.names}
+		for _, p := range k.pages {
+			out[i].Places = append(out[i].Places, p.String())
+		}
+	}
+	return out
+}
 
 func (all keymap) find(name string, on page) (key, bool) {
 	at := slices.IndexFunc(all, func(k key) bool { return k.works(on) && slices.Contains(k.names, name) })
@@ -98,66 +165,6 @@ func (all keymap) moved(name string, on page) string {
 	return ""
 }
 
-// footKey is a key in the footer, and the cells that it has there.
-type footKey struct {
-	key, text string
-	from, to  int
-}
-
-// footer are the keys of the page that do something now, as many as fit, none of them in part. Help and quit are always
-// there.
-func (all keymap) footer(m *Model) []footKey {
-	var open, last []footKey
-	room := m.width
-	for _, k := range all.withFooter(m.page) {
-		label := k.footer
-		if k.label != nil {
-			label = k.label(m)
-		}
-		if label == "" {
-			continue
-		}
-		one := footKey{key: k.names[0], text: m.style.Key.Render(k.name()) + " " + label}
-		if k.usual == "!" {
-			one.text = m.style.Bad.Render(k.name() + " " + label)
-		}
-		switch {
-		case k.usual == "?" || k.usual == "q":
-			last = append(last, one)
-			room -= screen.Width(one.text) + len(partGap)
-		case k.why(m) == "":
-			open = append(open, one)
-		}
-	}
-	var out []footKey
-	for _, one := range open {
-		if width := screen.Width(one.text) + len(partGap); width <= room {
-			out = append(out, one)
-			room -= width
-		}
-	}
-	at := 0
-	out = append(out, last...)
-	for i := range out {
-		out[i].from, out[i].to = at, at+screen.Width(out[i].text)
-		at = out[i].to + len(partGap)
-		if out[i].to > m.width {
-			return out[:i]
-		}
-	}
-	return out
-}
-
-// footerAt is the name of the key in the footer at a cell.
-func (all keymap) footerAt(m *Model, x int) (name string, found bool) {
-	for _, k := range all.footer(m) {
-		if x >= k.from && x < k.to {
-			return k.key, true
-		}
-	}
-	return "", false
-}
-
 // pairsThatFit are keys with what they do, as many as fit: where there is no room the last ones are left out, but never
 // the one that leads out.
 func pairsThatFit(style *screen.Style, keys []string, width int) (parts []string) {
@@ -172,149 +179,4 @@ func pairsThatFit(style *screen.Style, keys []string, width int) (parts []string
 		}
 	}
 	return parts
-}
-
-// withFooter are the keys of a page that have words for the footer, in its order.
-func (all keymap) withFooter(on page) []key {
-	out := slices.DeleteFunc(slices.Clone(all), func(k key) bool { return k.footer == "" || !k.works(on) })
-	order := footOrder()
-	slices.SortStableFunc(out, func(a, b key) int {
-		return cmp.Compare(slices.Index(order, a.usual), slices.Index(order, b.usual))
-	})
-	return out
-}
-
-// press does what a key says. Where the person types a text, keys are letters.
-func (m *Model) press(msg tea.KeyPressMsg) tea.Cmd {
-	name := msg.String()
-	m.pending = pendingKey{} // any key replaces it
-	switch name {
-	case "ctrl+c":
-		return m.quit()
-	case "alt+esc": // two quick Escapes, which the terminal reports as one key
-		once := tea.KeyPressMsg{Code: tea.KeyEscape}
-		first := m.press(once)
-		return tea.Batch(first, m.press(once))
-	}
-	switch {
-	case m.page == pageForm && m.form != nil:
-		m.messages.clear()
-		m.warned = false
-		return m.updateForm(msg)
-	case m.page == pageReview && m.review.Searching:
-		return searchReview(m, msg)
-	case m.page == pageHelp && m.help.searching:
-		return searchHelp(m, msg)
-	case m.list.Searching:
-		return m.search(msg)
-	}
-	return m.do(name)
-}
-
-// do does what a key does on this page. A key that is closed says why.
-func (m *Model) do(name string) tea.Cmd {
-	m.tasks.GivenUp, m.tasks.Touched = "", true
-	m.messages.clear()
-	m.pending = pendingKey{}
-	if name != "q" {
-		m.warned = false
-	}
-	k, found := m.keys.find(name, m.page)
-	if !found {
-		m.messages.answer = m.keys.moved(name, m.page)
-		return nil
-	}
-	return perform(m, k)
-}
-
-// perform does what a key does, or says why it does nothing.
-func perform(m *Model, k key) tea.Cmd {
-	if why := k.why(m); why != "" {
-		m.messages.answer = k.name() + ": " + why
-		if t, found := m.tasks.Selected(); found && (why == command.ReadingWorkflow ||
-			why == command.CheckingTerminal) {
-			m.pending = pendingKey{key: k.names[0], task: t.ID, answer: m.messages.answer}
-		}
-		return nil
-	}
-	m.failures.passed = true
-	if k.many != nil && marking(m) {
-		return m.begin(k.many(m.commands, marked(m)))
-	}
-	return k.press(m)
-}
-
-// pendingKey is a key that was pressed before what it depends on was known. The screen presses it again then, so that a
-// quick person need not.
-type pendingKey struct{ key, task, answer string }
-
-// pressPending presses the pending key, unless the person selected another task since. Any other key that they pressed
-// replaced it. The messages that came meanwhile stay: the person has not read them yet.
-func (m *Model) pressPending() tea.Cmd {
-	t, found := m.tasks.Selected()
-	if m.pending.key == "" || !found || t.ID != m.pending.task {
-		return nil
-	}
-	before, passed := m.messages, m.failures.passed
-	if before.answer == m.pending.answer {
-		before.answer = ""
-	}
-	cmd := m.do(m.pending.key)
-	m.messages.news, m.failures.passed = before.news, passed
-	if before.answer != "" && (m.messages.answer == "" || m.pending.key != "") {
-		m.messages.answer = before.answer
-	}
-	return cmd
-}
-
-// quit ends the dashboard. While that would cut work short or lose text, it first says so once.
-func (m *Model) quit() tea.Cmd {
-	lost := ""
-	switch {
-	case m.form != nil && m.form.Unsent():
-		lost = "what you wrote is not sent"
-	case len(m.jobs.running) > 0:
-		lost = m.jobs.running[0].what + " is still at work"
-	}
-	if lost != "" && !m.warned {
-		m.warned, m.messages.answer = true, lost+"; press again to leave it"
-		return nil
-	}
-	if m.page == pageList || m.page == pageBoard {
-		if cmd := keepView(m); cmd != nil { // the last key may not have been kept yet
-			return tea.Sequence(cmd, tea.Quit)
-		}
-	}
-	return tea.Quit
-}
-
-// search gives a key or a paste to the search of the list.
-func (m *Model) search(msg tea.Msg) tea.Cmd {
-	if k, pressed := msg.(tea.KeyPressMsg); pressed && k.String() == "esc" {
-		m.messages.answer = ""
-	}
-	m.list.Search(msg, listSize(m))
-	return m.lookUp()
-}
-
-// footerKeyLine has the keys of the footer, those of a form or of the search where the person types.
-func (m *Model) footerKeyLine() string {
-	var parts []string
-	pairs := func(keys []string) { parts = pairsThatFit(m.style, keys, m.width) }
-	switch {
-	case m.page == pageForm && m.form != nil:
-		pairs(m.form.Keys())
-	case m.page == pageHelp && m.help.searching:
-		pairs([]string{"Enter", "keeps it", "Esc", "leaves it"})
-	case m.page == pageReview && m.review.Searching:
-		pairs([]string{"Enter", "finds it", "Esc", "leaves it"})
-	case m.list.Searching:
-		pairs([]string{"Enter", "keeps it", "Esc", "leaves it", "↑ ↓", "other task"})
-	default:
-		for _, one := range m.keys.footer(m) {
-			parts = append(parts, one.text)
-		}
-		return strings.Join(parts, partGap)
-	}
-	return screen.Cut(strings.Join(parts, partGap), m.width)
 }

@@ -22,7 +22,7 @@ func TestMergeAndCancelAreOpenWhereTheWorkflowHasTheMove(t *testing.T) {
 		def := rulesOf(t, name)
 		for _, state := range def.States {
 			s := openSession(t, &fakeBackend{tasks: []task.Task{taskUnder(t, name, 1, state.Name)}}, 80, 24)
-			for _, k := range keys() {
+			for _, k := range s.m.keyboard.keys {
 				command, asks := commands[k.names[0]]
 				if !asks {
 					continue
@@ -34,7 +34,7 @@ func TestMergeAndCancelAreOpenWhereTheWorkflowHasTheMove(t *testing.T) {
 						return e.From == state.Name && e.To == to &&
 							(free || len(e.Gate) == 0) && (len(e.By) == 0 || slices.Contains(e.By, task.RoleHuman))
 					})
-				if why := k.why(s.m); want != (why == "") {
+				if why := s.m.keyboard.why(k); want != (why == "") {
 					t.Errorf("%s, %s: the key %s is closed because %q; that the workflow has the move is %t",
 						name, state.Name, k.name(), why, want)
 				}
@@ -59,12 +59,12 @@ func TestTheKeysThatNoWorkflowCloses(t *testing.T) {
 		for _, state := range rulesOf(t, name).States {
 			s := openSession(t, &fakeBackend{tasks: []task.Task{taskUnder(t, name, 1, state.Name)}}, 80, 24)
 			open := 0
-			for _, k := range keys() {
+			for _, k := range s.m.keyboard.keys {
 				if !slices.Contains(fixed, k.names[0]) || !slices.Contains(k.pages, pageList) {
 					continue
 				}
 				open++
-				if why := k.why(s.m); why != "" {
+				if why := s.m.keyboard.why(k); why != "" {
 					t.Errorf("%s, %s: the key %s is closed because %q", name, state.Name, k.name(), why)
 				}
 			}
@@ -91,8 +91,8 @@ func TestTheKeyOfPullRequestsAsksForAnOriginThatTakesThem(t *testing.T) {
 			one := taskUnder(t, "default", 1, "working", func(t *task.Task) { t.Workspace = "shop--1" })
 			backend := &fakeBackend{tasks: []task.Task{one}, origin: &row.origin, works: committed(one)}
 			s := openSession(t, backend, 80, 24)
-			at := slices.IndexFunc(keys(), func(k key) bool { return k.names[0] == "p" })
-			why := keys()[at].why(s.m)
+			at := slices.IndexFunc(s.m.keyboard.keys, func(k key) bool { return k.names[0] == "p" })
+			why := s.m.keyboard.why(s.m.keyboard.keys[at])
 			if !strings.Contains(why, row.want) || (why == "") != (row.want == "") {
 				t.Errorf("the key p is closed because %q, want %q", why, row.want)
 			}
@@ -108,8 +108,9 @@ func TestTheKeyOfPullRequestsAsksForAWorkspaceAlone(t *testing.T) {
 			for _, workspace := range []string{"", "shop--1"} {
 				one := taskUnder(t, name, 1, state.Name, func(t *task.Task) { t.Workspace = workspace })
 				s := openSession(t, &fakeBackend{tasks: []task.Task{one}, works: committed(one)}, 80, 24)
-				i := slices.IndexFunc(keys(), func(k key) bool { return k.names[0] == "p" })
-				if why, want := keys()[i].why(s.m), one.Live && workspace != ""; want != (why == "") {
+				i := slices.IndexFunc(s.m.keyboard.keys, func(k key) bool { return k.names[0] == "p" })
+				why, want := s.m.keyboard.why(s.m.keyboard.keys[i]), one.Live && workspace != ""
+				if want != (why == "") {
 					t.Errorf("%s, %s, workspace %q: the key p is closed because %q", name, state.Name, workspace, why)
 				}
 			}
@@ -138,8 +139,8 @@ func TestChangesAreRequestedWhereAPersonJudgesTheWork(t *testing.T) {
 		"reviewing": true} {
 		s := openSession(t, &fakeBackend{tasks: []task.Task{aTask(t, 1, status)}}, 80, 24)
 		s.press("r")
-		if s.m.form != nil != open {
-			t.Errorf("in %s something is asked: %t", status, s.m.form != nil)
+		if s.m.pages.form != nil != open {
+			t.Errorf("in %s something is asked: %t", status, s.m.pages.form != nil)
 		}
 		if !open {
 			s.shows(fmt.Sprintf("r: in %q no work waits for your judgement yet; M has the moves", status))

@@ -186,8 +186,8 @@ func TestTheListKeepsHalfOfTheLinesAndTheSelectedTask(t *testing.T) {
 		s := openSession(t, calmer(t, needy(t), 60), 80, height)
 		for _, key := range []string{"g", "j", "pgdown", "j", "pgdown", "G", "k", "pgup", "ctrl+d", "ctrl+u", "g"} {
 			s.press(key)
-			list, detail := s.m.splitSizes()
-			body := s.m.body().Height
+			list, detail := s.m.layout.sizes(s.m.pages.page, 0)
+			body := s.m.layout.body().Height
 			if list.Height < body/2 || list.Height+detail.Height != body || detail.Height < 6 {
 				t.Errorf("of %d lines the list has %d and the task %d", body, list.Height, detail.Height)
 			}
@@ -206,8 +206,8 @@ func TestTheListKeepsHalfOfTheLinesAndTheSelectedTask(t *testing.T) {
 func TestAPageIsWhatTheListShowsAboveTheTask(t *testing.T) {
 	t.Parallel()
 	s := openSession(t, calmer(t, needy(t), 60), 80, 24)
-	list, detail := s.m.splitSizes()
-	if list.Height+detail.Height != s.m.body().Height {
+	list, detail := s.m.layout.sizes(s.m.pages.page, 0)
+	if list.Height+detail.Height != s.m.layout.body().Height {
 		t.Fatalf("the list has %d lines and the task %d", list.Height, detail.Height)
 	}
 	s.press("g", "ctrl+d")
@@ -319,11 +319,11 @@ func TestAClickFindsATaskOnEitherOfItsLines(t *testing.T) {
 	}
 	s := openSession(t, needy(t), 80, 24)
 	s.selects("fix/search")
-	list, _ := s.m.splitSizes()
+	list, _ := s.m.layout.sizes(s.m.pages.page, 0)
 	s.click(5, list.Height+3)
 	s.chosen("fix/search")
-	if s.m.page != pageList {
-		t.Errorf("a click on the task leads to %s", s.m.page)
+	if s.m.pages.page != pageList {
+		t.Errorf("a click on the task leads to %s", s.m.pages.page)
 	}
 }
 
@@ -333,7 +333,7 @@ func TestTheTaskBelowTheListIsScrolled(t *testing.T) {
 	s := openSession(t, needy(t), 80, 24)
 	s.selects("fix/totals")
 	s.shows("Verdict: PASS")
-	list, _ := s.m.splitSizes()
+	list, _ := s.m.layout.sizes(s.m.pages.page, 0)
 	for range 3 {
 		s.wheel(5, list.Height+4, tea.MouseWheelUp)
 	}

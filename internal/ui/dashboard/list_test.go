@@ -125,7 +125,7 @@ func TestTheFooterCutsNoWordAndHidesNoHelp(t *testing.T) {
 	t.Parallel()
 	s := openSession(t, day(t), 80, 24)
 	words := map[string]bool{"": true}
-	for _, k := range keys() {
+	for _, k := range table(t) {
 		words[k.name()] = true
 		for _, w := range []string{k.footer, "start", "start again", "attach", "this project", "list", "back", "quit"} {
 			for _, one := range strings.Fields(w) {
@@ -151,9 +151,9 @@ func TestTheFooterHasOpenKeysAlone(t *testing.T) {
 	t.Parallel()
 	for _, width := range []int{80, 120, 300} {
 		s := openSession(t, day(t), width, 24)
-		for _, one := range s.m.keys.footer(s.m) {
-			k, _ := s.m.keys.find(one.key, pageList)
-			if why := k.why(s.m); why != "" {
+		for _, one := range s.m.keyboard.footer(s.m.layout.width) {
+			k, _ := s.m.keyboard.keys.find(one.key, pageList)
+			if why := s.m.keyboard.why(k); why != "" {
 				t.Errorf("%d: %q is in the footer though %s", width, one.key, why)
 			}
 		}
@@ -162,7 +162,7 @@ func TestTheFooterHasOpenKeysAlone(t *testing.T) {
 
 func TestEveryKeyOfTheFooterHasItsPlaceInTheOrder(t *testing.T) {
 	t.Parallel()
-	for _, k := range keys() {
+	for _, k := range table(t) {
 		if k.footer != "" && !slices.Contains(footOrder(), k.names[0]) {
 			t.Errorf("%q has no place in footOrder", k.names[0])
 		}
@@ -172,7 +172,7 @@ func TestEveryKeyOfTheFooterHasItsPlaceInTheOrder(t *testing.T) {
 func TestNoKeyMeansTwoThingsInOnePlace(t *testing.T) {
 	t.Parallel()
 	seen := map[string]string{}
-	for _, k := range keys() {
+	for _, k := range table(t) {
 		for _, p := range k.pages {
 			for _, name := range k.names {
 				at := name + " in " + p.String()
@@ -188,7 +188,7 @@ func TestNoKeyMeansTwoThingsInOnePlace(t *testing.T) {
 func TestLeavingIsAskedOnceWhileSomethingRuns(t *testing.T) {
 	t.Parallel()
 	s := openSession(t, day(t), 80, 24)
-	s.m.jobs.running = []job{{id: 1, what: "merge fix/login"}}
+	s.m.foot.jobs.running = []job{{id: 1, what: "merge fix/login"}}
 	s.press("q")
 	if s.quit {
 		t.Fatal("it ended in the middle of a merge")

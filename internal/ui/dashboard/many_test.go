@@ -212,7 +212,7 @@ func TestWhereItCanBeDoneForNoneThatIsSaid(t *testing.T) {
 	s.press("m")
 	s.shows("cannot merge any of the marked tasks: feature/search:")
 	s.shows("2 marked")
-	if s.m.form != nil {
+	if s.m.pages.form != nil {
 		t.Error("something is asked")
 	}
 }

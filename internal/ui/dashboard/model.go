@@ -10,90 +10,94 @@ import (
 	"orange/internal/ui/dashboard/command"
 	"orange/internal/ui/dashboard/detail"
 	"orange/internal/ui/dashboard/elsewhere"
-	"orange/internal/ui/dashboard/form"
 	"orange/internal/ui/dashboard/list"
 	"orange/internal/ui/dashboard/review"
 	"orange/internal/ui/dashboard/screen"
+	"orange/internal/ui/dashboard/settings"
 	"orange/internal/ui/dashboard/tasks"
 	"orange/internal/ui/dashboard/workspaces"
 )
 
-// Model is everything that the screen shows. Its views and forms are parts of their own; it has what they have in
-// common: the page that the person is on, the keys, what runs, and what is reported.
+// Model is everything that the screen shows. It gives each message to the part that it is for; the parts have what they
+// need of each other.
 type Model struct {
-	ctx           context.Context // of the dashboard; commands end with it
-	backend       Backend
-	width, height int
-	style         *screen.Style
-	keys          keymap
-	commands      command.Commands
+	style *screen.Style
+	tasks *tasks.Set // the record, and which of its tasks is selected
 
-	tasks     *tasks.Set
-	newTask   string // a task that was just created: it is selected once it is known
-	unwatched bool   // the store reports no changes any more: the clock makes the tasks be read again
-	watcher   string // who watches the agents
+	pages    *pages
+	layout   *layout
+	header   *header
+	foot     *foot
+	keyboard *keyboard
+	asks     *asks
+	choice   *choice
+	away     *away
 
-	page       page
-	back       pageStack
 	list       *list.Model
 	board      *board.Model
 	detail     *detail.Model
 	review     *review.Model
+	reviewing  *reviewing
 	workspaces *workspaces.Model
 	help       *help
-	failures   *failures
-	wantSplit  bool // the detail is next to the list where there is room
-	lent       int  // lines of the body that a line for an answer has taken
-
-	form    form.Form         // nil while none is open
-	unsent  map[string]string // texts that were sent and did not arrive, by the names of their jobs
-	refused *form.Creation    // a task that was refused after the person left its form
-
-	elsewhere *elsewhere.Model
-
-	jobs     jobs
-	messages messages
-	pending  pendingKey
-	warned   bool // the person knows that to quit would lose something
 }
 
 // New is the screen before anything is known.
 func New(ctx context.Context, backend Backend, project string) *Model {
 	style := screen.NewStyle()
 	set := tasks.New(ctx, backend.Store, backend.Inspector, project, backend.Now())
-	all := keys()
-	style.Keys = all.named()
-	set.Keys = style.Keys
 	m := &Model{
-		ctx: ctx, backend: backend, width: 80, height: 24, style: style, keys: all, tasks: set,
-		commands: command.Commands{Runner: backend.Runner, Comments: backend.Comments, Style: style,
-			Edit: editor(ctx, backend.Terminal), Why: backend.Reader.Why},
+		style: style, tasks: set, pages: &pages{tasks: set},
 		list: list.New(set, style), board: board.New(set, style),
 		detail:     detail.New(ctx, backend.Reader, set, style),
 		review:     review.New(ctx, backend.Reviews, backend.Comments, set, style, backend.Now),
 		workspaces: workspaces.New(ctx, backend.Inspector, set, style),
-		failures:   &failures{style: style}, unsent: map[string]string{}, wantSplit: true,
-		elsewhere: elsewhere.New(backend.Now()),
 	}
-	m.detail.NextToList, m.detail.BelowList = func() bool { return nextToList(m) }, func() bool { return stacked(m) }
-	m.list.NextToTask = func() bool { return nextToList(m) && !stacked(m) }
-	m.list.Most = func() int { return mostList(m) }
-	m.list.AboveTask, m.list.Answering = m.detail.BelowList, func() bool { return answering(m) }
-	m.help = &help{style: style, keys: m.keys, closed: func(k key) string {
-		if !k.works(m.back.top()) {
-			return ""
-		}
-		return k.why(m)
-	}, now: func() []key { return openKeys(m, m.back.top()) }, from: func() page { return m.back.top() },
-		marked: set.Marked}
-	set.History = m.detail.Events
+	m.header = &header{tasks: set, workspaces: m.workspaces, style: style}
+	m.foot = &foot{style: style, tasks: set, pages: m.pages, searched: m.searched, failures: &failures{style: style}}
+	m.layout = &layout{tasks: set, pages: m.pages, list: m.list, detail: m.detail, width: 80, height: 24,
+		wantSplit: true}
+	m.layout.foot = func() int { return len(m.foot.lines(m.layout.width, m.layout.height)) }
+	m.asks = &asks{ctx: ctx, backend: backend, style: style, tasks: set, pages: m.pages, layout: m.layout,
+		foot: m.foot, unsent: map[string]string{}, commands: command.Commands{Runner: backend.Runner,
+			Comments: backend.Comments, Style: style, Edit: editor(ctx, backend.Terminal), Why: backend.Reader.Why}}
+	m.reviewing = &reviewing{m.asks, m.review}
+	m.away = &away{elsewhere.New(backend.Now()), backend.Inspector, set, m.board, m.pages, m.layout, m.foot}
+	m.keyboard = &keyboard{style: style, tasks: set, pages: m.pages, foot: m.foot, asks: m.asks}
+	m.help = &help{keyboard: m.keyboard, style: style}
+	m.choice = &choice{tasks: set, pages: m.pages, foot: m.foot, keyboard: m.keyboard, style: style}
+	m.keyboard.keys = m.table()
+	style.Keys = m.keyboard.keys.named()
+	set.Keys, set.History = style.Keys, m.detail.Events
+	m.detail.NextToList, m.detail.BelowList = m.layout.nextToList, m.layout.belowList
+	m.list.NextToTask, m.list.AboveTask = m.layout.besideList, m.layout.belowList
+	m.list.Most, m.list.Answering = m.layout.mostList, m.pages.answering
 	return m
+}
+
+// prefer takes the keys and colours of config.yml. Where something in it is wrong, all stay as usual, and the screen
+// says so until the person has read it.
+func (m *Model) prefer(read func() (path string, text []byte, err error)) {
+	path, text, err := read()
+	var wanted settings.Settings
+	if err == nil {
+		wanted, err = settings.Parse(path, text, m.keyboard.keys.settable())
+	}
+	if err != nil {
+		m.foot.failures.add("use your keys and colours, so the usual ones are in use", err)
+		return
+	}
+	for i, k := range m.keyboard.keys {
+		if names, changed := wanted.Keys[k.action]; changed {
+			m.keyboard.keys[i].names, m.style.Keys[k.action] = names, names
+		}
+	}
+	m.style.Paint(wanted.Theme)
 }
 
 // Init reads the tasks that the screen shows first, and the workspaces.
 func (m *Model) Init() tea.Cmd {
-	return tea.Batch(m.tasks.LoadFirst(), m.workspaces.Load(), tick(),
-		elsewhere.Load(m.backend.Inspector, m.tasks.Project))
+	return tea.Batch(m.tasks.LoadFirst(), m.workspaces.Load(), tick(), elsewhere.Load(m.away.keeper, m.tasks.Project))
 }
 
 // tickRate is how often the clock ticks: ages grow, and agents change without a change of the store.
@@ -101,138 +105,118 @@ const tickRate = 5 * time.Second
 
 func tick() tea.Cmd { return tea.Tick(tickRate, func(t time.Time) tea.Msg { return ticked(t) }) }
 
-// Messages.
+// Messages about the record.
 type (
 	ticked      time.Time
 	changed     struct{}
-	news        struct{ text string }
 	watching    struct{ who string }
 	watchFailed struct{ err error }
-	failed      struct {
-		what string
-		err  error
-	}
 )
 
-// Update takes a message, and returns the commands that follow from it.
+// Update gives a message to the part that it is for, and then has each part look up what the screen needs now: nothing
+// that changes what is shown has to ask for that.
 func (m *Model) Update(msg tea.Msg) tea.Cmd {
-	cmd := tea.Batch(m.handle(msg), attend(m, msg))
-	if m.page == pageList { // messages may have taken lines from it
-		m.list.KeepVisible(listSize(m))
+	before, _ := m.tasks.Selected()
+	cmds := []tea.Cmd{m.handle(msg), m.away.update(msg)}
+	if now, _ := m.tasks.Selected(); now.ID != before.ID {
+		m.keyboard.pending = pendingKey{}
 	}
-	if reviewing(m) {
-		return tea.Batch(cmd, m.review.Follow(m.body()))
+	if m.pages.page == pageList { // messages may have taken lines from it
+		m.list.KeepVisible(m.layout.listSize())
 	}
-	if m.detailVisible() {
-		behind := *m
-		if behind.page == pageForm {
-			behind.page = m.back.top()
-		}
-		_, size := behind.splitSizes()
-		return tea.Batch(cmd, m.detail.Follow(size))
+	if m.pages.behind() == pageReview {
+		cmds = append(cmds, m.review.Follow(m.layout.body()))
 	}
-	return cmd
+	return tea.Batch(append(cmds, m.tasks.LookUp(m.list.Visible(m.layout.listSize())),
+		m.detail.Follow(m.layout.detailSize(), m.layout.detailVisible()))...)
 }
 
 func (m *Model) handle(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
-		m.width, m.height = msg.Width, msg.Height
-		m.list.KeepVisible(listSize(m))
-		return tea.Batch(m.updateForm(msg), m.lookUp())
+		m.layout.width, m.layout.height = msg.Width, msg.Height
+		return m.asks.update(msg)
 	case tea.KeyPressMsg:
 		return m.press(msg)
 	case tea.MouseClickMsg:
 		return m.click(msg)
 	case tea.MouseWheelMsg:
-		return m.wheel(msg)
+		m.wheel(msg)
+	case tea.PasteMsg:
+		if m.pages.form != nil {
+			return m.asks.update(msg)
+		}
+		m.search(msg)
+	case news:
+		m.foot.news = msg.text
+	case failed:
+		m.foot.failures.add(msg.what, msg.err)
+	case browsed:
+		m.asks.browsed(msg)
+	case spin:
+		return m.foot.jobs.spin()
+	case created:
+		m.asks.created(msg)
+		return m.jobEnded()
+	case finished:
+		m.asks.finish(msg)
+		return m.jobEnded()
+	case ticked, changed, watching, watchFailed, tasks.Read, tasks.AgentsChecked, tasks.WorkflowRead,
+		tasks.TimeoutsRead, tasks.WorkMeasured, tasks.OriginRead, tasks.StepsRead:
+		return m.aboutTasks(msg)
+	case detail.Read, detail.Drawn, detail.Tick:
+		return m.detail.Update(msg, m.layout.detailVisible())
+	case review.Read, review.Reread:
+		m.review.Update(msg)
+	case workspaces.Read:
+		m.foot.failures.looked("look at the workspaces", m.workspaces.Update(msg, m.layout.body()))
+	default:
+		return m.asks.update(msg)
+	}
+	return nil
+}
+
+// jobEnded reads what a job may have changed.
+func (m *Model) jobEnded() tea.Cmd {
+	m.review.RefreshComments()
+	return m.tasks.Reload()
+}
+
+// aboutTasks takes news of the record, and presses the key that waited for it.
+func (m *Model) aboutTasks(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
 	case ticked:
 		// It asks for the size: of a change in the instant when the screen begins, no signal reaches it.
-		cmds := []tea.Cmd{tick(), m.tasks.Tick(time.Time(msg)), m.lookUp(), tea.RequestWindowSize}
-		if m.tasks.Failing || m.unwatched {
+		cmds := []tea.Cmd{tick(), m.tasks.Tick(time.Time(msg)), tea.RequestWindowSize}
+		if m.tasks.Failing || m.header.unwatched {
 			cmds = append(cmds, m.tasks.Reload())
 		}
 		return tea.Batch(cmds...)
 	case changed:
 		return m.tasks.Reload()
-	case news:
-		m.messages.news = msg.text
 	case watching:
-		m.watcher = msg.who
+		m.header.watcher = msg.who
 	case watchFailed:
-		m.unwatched = true
-		m.failures.add("watch for changes", msg.err)
-	case failed:
-		m.failures.add(msg.what, msg.err)
-	case browsed:
-		msg.toldOf(m)
-	case spin:
-		return m.jobs.spin()
-	case finished:
-		return m.finish(msg)
-	case created:
-		return m.created(msg)
+		m.header.unwatched = true
+		m.foot.failures.add("watch for changes", msg.err)
 	default:
-		return m.updateParts(msg)
+		cmd, look := m.tasks.Update(msg)
+		m.foot.failures.looked(look.What, look.Err)
+		cmds := []tea.Cmd{cmd}
+		if read, is := msg.(tasks.Read); is && read.Err == nil {
+			cmds = append(cmds, m.tasksRead())
+		}
+		return tea.Batch(append(cmds, m.keyboard.pressPending())...)
 	}
 	return nil
 }
 
-// updateParts gives a message to the part that it is for.
-func (m *Model) updateParts(msg tea.Msg) tea.Cmd {
-	switch msg := msg.(type) {
-	case tasks.Read, tasks.AgentsChecked, tasks.WorkflowRead, tasks.TimeoutsRead, tasks.WorkMeasured,
-		tasks.OriginRead, tasks.StepsRead:
-		return m.updateTasks(msg)
-	case detail.Read, detail.Drawn, detail.Tick:
-		return m.detail.Update(msg, m.detailVisible())
-	case review.Read, review.Reread:
-		m.review.Update(msg)
-		return nil
-	case workspaces.Read:
-		if err := m.workspaces.Update(msg, m.body()); err != nil {
-			m.failures.add(lookAtWorkspaces, err)
-		} else {
-			m.failures.over(lookAtWorkspaces)
-		}
-		return nil
-	case tea.PasteMsg:
-		if m.form == nil && m.page == pageReview && m.review.Searching {
-			return searchReview(m, msg)
-		}
-		if m.form == nil && m.page == pageHelp && m.help.searching {
-			return searchHelp(m, msg)
-		}
-		if m.form == nil && m.list.Searching {
-			return m.search(msg)
-		}
+// tasksRead does what follows from tasks that came, changed or went.
+func (m *Model) tasksRead() tea.Cmd {
+	if m.pages.leaveDeleted() && m.foot.answer == "" {
+		m.foot.answer = "the task that you looked at is gone: it was deleted"
 	}
-	return m.updateForm(msg)
+	m.asks.sayOpened()
+	m.asks.selectNew()
+	return m.workspaces.TasksChanged(m.pages.page == pageWorkspaces)
 }
-
-// lookAtWorkspaces is what failed where the workspaces could not be read.
-const lookAtWorkspaces = "look at the workspaces"
-
-// updateTasks takes an answer about the tasks, and presses the key that waited for it.
-func (m *Model) updateTasks(msg tea.Msg) tea.Cmd {
-	cmd, look := m.tasks.Update(msg)
-	cmds := []tea.Cmd{cmd}
-	switch _, read := msg.(tasks.Read); {
-	case look.Err != nil:
-		m.failures.add(look.What, look.Err)
-	case look.What != "":
-		m.failures.over(look.What)
-		if !read {
-			break
-		}
-		m.leaveDeleted()
-		tellPullRequest(m)
-		cmds = append(cmds, m.selectNew())
-		m.list.KeepVisible(listSize(m))
-		cmds = append(cmds, m.workspaces.TasksChanged(m.page == pageWorkspaces), m.lookUp())
-	}
-	return tea.Batch(append(cmds, m.pressPending())...)
-}
-
-// lookUp looks up what the screen needs and what is unknown.
-func (m *Model) lookUp() tea.Cmd { return m.tasks.LookUp(m.list.Visible(listSize(m))) }

@@ -91,7 +91,7 @@ func anyTasks(t testing.TB, rt *rapid.T) []task.Task {
 
 func anyMessage(t testing.TB, rt *rapid.T) tea.Msg {
 	var names []string
-	for _, k := range keys() {
+	for _, k := range table(t) {
 		names = append(names, k.names...)
 	}
 	names = append(names, "enter", "esc", "j", "k", "y", "n", "backspace", "ctrl+s")
@@ -140,8 +140,8 @@ func TestTheScreenHolds(t *testing.T) {
 		for range rapid.IntRange(0, 40).Draw(rt, "steps") {
 			msg := anyMessage(t, rt)
 			s.send(msg)
-			if why := fault(s.m.View().Content, s.m.width, s.m.height); why != "" {
-				rt.Fatalf("%s, after %T %v: %s", s.m.page, msg, msg, why)
+			if why := fault(s.m.View().Content, s.m.layout.width, s.m.layout.height); why != "" {
+				rt.Fatalf("%s, after %T %v: %s", s.m.pages.page, msg, msg, why)
 			}
 		}
 	})
@@ -170,11 +170,11 @@ func TestAFaultEndsTheScreenInGoodOrder(t *testing.T) {
 		where, spot, trace string
 	}{
 		"a view": {spoil: func(m *Model) {
-			m.jobs = jobs{running: []job{{what: "x"}}, frame: -1}
-		}, where: "it drew the list", spot: "internal/ui/dashboard/jobs.go:", trace: "messageLines"},
+			m.foot.jobs = jobs{running: []job{{what: "x"}}, frame: -1}
+		}, where: "it drew the list", spot: "internal/ui/dashboard/jobs.go:", trace: "messages"},
 		"an update": {spoil: func(m *Model) {
-			m.pending = pendingKey{key: "broken", task: day(t).tasks[0].ID}
-			m.keys = []key{{names: []string{"broken"}, pages: []page{pageList}, press: func(*Model) tea.Cmd {
+			m.keyboard.pending = pendingKey{key: "broken", task: day(t).tasks[0].ID}
+			m.keyboard.keys = []key{{names: []string{"broken"}, pages: []page{pageList}, press: func() tea.Cmd {
 				panic("no")
 			}}}
 		}, backend: day(t), where: "it worked on a tasks.Read", spot: "internal/ui/dashboard/model_test.go:",
@@ -241,7 +241,7 @@ func TestNothingOfTheScreenRunsAfterIt(t *testing.T) {
 		ended = true
 		return ctx.Err()
 	}}
-	if _, err := ran(t, func(m *Model) { m.jobs = jobs{running: []job{{}}, frame: -1} }, backend); err == nil ||
+	if _, err := ran(t, func(m *Model) { m.foot.jobs = jobs{running: []job{{}}, frame: -1} }, backend); err == nil ||
 		!ended {
 		t.Errorf("Run answered %v, and its watch ended: %v", err, ended)
 	}

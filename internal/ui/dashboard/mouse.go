@@ -6,87 +6,78 @@ import tea "charm.land/bubbletea/v2"
 const wheelLines = 3
 
 // wheel scrolls what is under the mouse. In the list the selected task stays selected while it is visible.
-func (m *Model) wheel(msg tea.MouseWheelMsg) tea.Cmd {
-	n := wheelLines
+func (m *Model) wheel(msg tea.MouseWheelMsg) {
 	m.tasks.Touched = true
+	n, across := 0, 0
 	switch msg.Button {
 	case tea.MouseWheelUp:
-		n = -n
+		n = -wheelLines
 	case tea.MouseWheelDown:
-	case tea.MouseWheelLeft, tea.MouseWheelRight:
-		switch {
-		case m.page != pageBoard:
-			return nil
-		case msg.Button == tea.MouseWheelLeft:
-			return m.moveColumn(-1)
-		}
-		return m.moveColumn(1)
-	default:
-		return nil
+		n = wheelLines
+	case tea.MouseWheelLeft:
+		across = -1
+	case tea.MouseWheelRight:
+		across = 1
 	}
-	left, right := m.splitSizes()
+	list, detail := m.layout.sizes(m.pages.page, 0)
 	switch {
-	case m.page == pageForm:
-		return nil
-	case m.page != pageList:
-		return m.move(n)
-	case m.split() && (stacked(m) && msg.Y >= headLines+left.Height || msg.X >= left.Width):
-		m.detail.Move(n, right)
-		return nil
+	case m.pages.page == pageForm:
+	case across != 0 && m.pages.page == pageBoard:
+		m.board.MoveColumn(across, m.layout.body())
+	case n == 0:
+	case m.pages.page != pageList:
+		m.move(n)
+	case m.layout.split() && (m.layout.small() && msg.Y >= headLines+list.Height || msg.X >= list.Width):
+		m.detail.Move(n, detail)
+	default:
+		m.list.Scroll(n, list)
 	}
-	before := m.tasks.Cursor
-	m.list.Scroll(n, left)
-	if m.tasks.Cursor == before {
-		return m.lookUp()
-	}
-	return m.selectionChanged()
 }
 
 // click selects what is under the mouse, or opens it where it is selected already. It presses a key of the footer.
 // No click on a task changes the task: Enter may start an agent, which a slip of the hand should not.
 func (m *Model) click(msg tea.MouseClickMsg) tea.Cmd {
-	if msg.Button != tea.MouseLeft || m.page == pageForm {
+	if msg.Button != tea.MouseLeft || m.pages.page == pageForm {
 		return nil
 	}
 	m.tasks.Touched = true
-	left, _ := m.splitSizes()
-	switch line := msg.Y - headLines; {
-	case msg.Y == m.height-1:
-		if name, found := m.keys.footerAt(m, msg.X); found && !m.list.Searching {
-			return m.do(name)
+	list, _ := m.layout.sizes(m.pages.page, 0)
+	switch line, foot := msg.Y-headLines, m.layout.height-1; {
+	case msg.Y == foot:
+		if name, found := m.keyboard.footerAt(msg.X, m.layout.width); found && !m.list.Searching {
+			return m.keyboard.do(name)
 		}
-	case msg.Y >= m.height-1-len(m.messageLines()):
-		if m.failures.line() != "" {
-			return m.do("!")
+	case msg.Y >= foot-m.layout.foot():
+		if m.foot.failures.line() != "" {
+			return m.keyboard.do("!")
 		}
-	case m.page == pageList && msg.X < left.Width:
-		if at, found := m.list.TaskAt(line, left); found {
-			return m.clickTask(at)
+	case m.pages.page == pageList && msg.X < list.Width:
+		if at, found := m.list.TaskAt(line, list); found {
+			m.clickTask(at)
 		}
-	case m.page == pageBoard:
-		if at, found := m.board.TaskAt(msg.X, line, m.body()); found {
-			return m.clickTask(at)
+	case m.pages.page == pageBoard:
+		if at, found := m.board.TaskAt(msg.X, line, m.layout.body()); found {
+			m.clickTask(at)
 		}
-	case m.page == pageWorkspaces:
-		if m.workspaces.Click(line, m.body()) {
-			return m.do("enter")
+	case m.pages.page == pageWorkspaces:
+		if m.workspaces.Click(line, m.layout.body()) {
+			return m.keyboard.do("enter")
 		}
 	}
 	return nil
 }
 
 // clickTask selects one of the shown tasks, or shows it where it is selected already.
-func (m *Model) clickTask(at int) tea.Cmd {
-	m.messages.clear()
-	m.failures.passed = true
-	m.pending, m.list.Searching = pendingKey{}, false
+func (m *Model) clickTask(at int) {
+	m.foot.clear()
+	m.foot.failures.passed = true
+	m.keyboard.pending, m.list.Searching = pendingKey{}, false
 	switch {
 	case at == m.tasks.Cursor:
-		return lookClosely(m)
-	case m.page == pageBoard:
-		m.board.Select(at, m.body())
+		m.lookClosely()
+	case m.pages.page == pageBoard:
+		m.board.Select(at, m.layout.body())
 	default:
-		m.list.Select(at, listSize(m))
+		m.list.Select(at, m.layout.listSize())
 	}
-	return m.selectionChanged()
 }

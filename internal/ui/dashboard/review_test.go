@@ -325,7 +325,7 @@ func TestReview_saysWhatCannotBeRead(t *testing.T) {
 	s.shows("nothing that the default branch does not have")
 	s.press("c")
 	s.shows("no line of a file is selected")
-	for _, k := range reviewKeys() {
+	for _, k := range s.m.reviewing.keys() {
 		s.press(k.names[0])
 		s.press("esc", "D")
 	}
@@ -352,11 +352,11 @@ func TestReview_ofALargeChange(t *testing.T) {
 func wantFitScreen(t testing.TB, s *session) {
 	t.Helper()
 	lines := strings.Split(s.m.View().Content, "\n")
-	if len(lines) > max(s.m.height, 1) {
-		t.Fatalf("%d lines on a screen of %d", len(lines), s.m.height)
+	if len(lines) > max(s.m.layout.height, 1) {
+		t.Fatalf("%d lines on a screen of %d", len(lines), s.m.layout.height)
 	}
 	for _, line := range lines[1:] {
-		if why := wrongWith(line, s.m.body().Width); why != "" {
+		if why := wrongWith(line, s.m.layout.body().Width); why != "" {
 			t.Fatalf("%s: %q", why, line)
 		}
 	}

@@ -328,8 +328,8 @@ func TestTheFootHasWhatCanBeDone(t *testing.T) {
 func TestThePaletteSaysAllThatAnActionDoes(t *testing.T) {
 	t.Parallel()
 	s := openSession(t, day(t), 80, 24)
-	for _, k := range keys() {
-		if k.usual == ":" || k.why(s.m) != "" || !k.works(pageList) {
+	for _, k := range table(t) {
+		if k.usual == ":" || s.m.keyboard.why(k) != "" || !k.works(pageList) {
 			continue
 		}
 		s.press(":")

@@ -453,10 +453,14 @@ func openAt(t testing.TB, backend *fakeBackend, width, height int) *session {
 	s.m.tasks.Touched = true
 	if len(backend.tasks) > 0 {
 		s.m.tasks.Find(backend.tasks[0].ID)
-		s.m.list.KeepVisible(listSize(s.m))
-		s.follow(s.m.lookUp())
+		s.send(nil)
 	}
 	return s
+}
+
+// table are all keys.
+func table(t testing.TB) keymap {
+	return New(t.Context(), (&fakeBackend{}).backend(), "").keyboard.keys
 }
 
 // send gives messages to the model, and performs the commands that follow.

@@ -243,6 +243,8 @@ const (
 	EnterRestart
 )
 
+func (e EnterMeans) String() string { return [...]string{"start", "start", "attach", "start again"}[e] }
+
 // EnterMeans is what Enter does; EnterNothing where it does nothing or where that is unknown.
 func (on Target) EnterMeans() EnterMeans {
 	if on.known() != "" {

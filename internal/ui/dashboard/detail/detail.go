@@ -81,6 +81,7 @@ type Model struct {
 	reader    Reader
 	tasks     *tasks.Set
 	style     *screen.Style
+	followed  string                   // the key of what was visible at the last message
 	task      string                   // the id of the task that was shown last
 	contents  map[string]content       // by key
 	positions map[string]screen.Scroll // by key, where the person scrolled
@@ -161,11 +162,16 @@ const (
 )
 
 // Follow reads and draws what the view lacks for the selected task, as it is now and in this size. Call it after every
-// message while the view is visible, so that nothing that changes the selection has to call it.
-func (m *Model) Follow(size screen.Size) tea.Cmd {
+// message, so that nothing that changes the selection has to call it. What becomes visible is read again.
+func (m *Model) Follow(size screen.Size, visible bool) tea.Cmd {
 	t, found := m.tasks.Selected()
-	if !found {
+	if !found || !visible {
+		m.followed = ""
 		return nil
+	}
+	if key := key(t.ID, m.Shown()); key != m.followed {
+		m.followed = key
+		m.Refresh()
 	}
 	if m.task != t.ID {
 		m.task, m.still = t.ID, 0
@@ -335,8 +341,8 @@ func (m *Model) show(key string, one content, drawn Drawn) {
 	m.contents[key] = one
 }
 
-// NextTab goes n tabs on.
-func (m *Model) NextTab(n int) { m.Tab = (m.Shown() + Tab(n) + Tabs) % Tabs }
+// NextTab is the tab that is n tabs on.
+func (m *Model) NextTab(n int) Tab { return (m.Shown() + Tab(n) + Tabs) % Tabs }
 
 // Events is the history of a task as far as it was read.
 func (m *Model) Events(id string) []history.Event { return m.contents[key(id, History)].source.events }

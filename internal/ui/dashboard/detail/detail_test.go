@@ -82,7 +82,7 @@ func TestTheTerminalIsReadOnlyWhileItIsVisible(t *testing.T) {
 	if m.Update(Tick{}, false) != nil || m.ticking {
 		t.Error("the clock ticks for a view that is not visible")
 	}
-	if m.Follow(room()) == nil || !m.ticking {
+	if m.Follow(room(), true) == nil || !m.ticking {
 		t.Error("the clock does not tick again")
 	}
 }
@@ -92,7 +92,7 @@ func TestAPersonWhoRunsThroughTheListDoesNotWaitForEveryTask(t *testing.T) {
 	m, set := newModel(t, &fakeReader{}, 60)
 	m.Tab = Diff
 	for range 50 { // none of the reads is performed
-		m.Follow(room())
+		m.Follow(room(), true)
 		set.Select(set.Cursor + 1)
 	}
 	if n := m.running(); n != maxRunning {
@@ -130,13 +130,13 @@ func TestAHistoryThatIsNotShownIsNotDrawn(t *testing.T) {
 	reader := &fakeReader{history: []history.Event{{Type: history.Created}}}
 	m, _ := newModel(t, reader, 1)
 	m.Tab = Document
-	run(m, m.Follow(room()))
+	run(m, m.Follow(room(), true))
 	if one := m.contents[key("0", History)]; len(one.source.events) != 1 || one.lines != nil {
 		t.Errorf("the history has %d events and the lines %q", len(one.source.events), one.lines)
 	}
 	m.Tab = History
-	run(m, m.Follow(room()))
-	if one := m.contents[key("0", History)]; len(one.lines) == 0 || len(reader.after) != 1 {
+	run(m, m.Follow(room(), true))
+	if one := m.contents[key("0", History)]; len(one.lines) == 0 || len(reader.after) != 2 { // it is read again
 		t.Errorf("the shown history has the lines %q after %d reads", one.lines, len(reader.after))
 	}
 }

@@ -72,8 +72,8 @@ func Load(keeper Keeper, project string) tea.Cmd {
 	}
 }
 
-// Kept takes the words of the view as it is kept.
-func (m *Model) Kept(words string) { m.view.words = words }
+// SetKept takes the words of the view as it is kept.
+func (m *Model) SetKept(words string) { m.view.words = words }
 
 // Keep keeps the words of a view where they changed; failed makes a message of an error.
 func (m *Model) Keep(keeper Keeper, project, words string, failed func(error) tea.Msg) tea.Cmd {

@@ -51,7 +51,7 @@ func (k *kept) KeepView(_, words string) error {
 func TestTheViewIsKeptWhereTheScreenEndsBeforeItsCommand(t *testing.T) {
 	t.Parallel()
 	m, keeper := New(time.Time{}), &kept{}
-	m.Kept("list")
+	m.SetKept("list")
 	late := m.Keep(keeper, "shop", "board", nil)
 	if err := m.Flush(keeper, "shop"); err != nil || strings.Join(keeper.words, " ") != "board" {
 		t.Errorf("%v, and it kept %q", err, keeper.words)

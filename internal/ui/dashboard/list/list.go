@@ -3,7 +3,6 @@ package list
 
 import (
 	"math"
-	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -165,34 +164,28 @@ func (m *Model) TaskAt(line int, size screen.Size) (int, bool) {
 }
 
 // Search takes a key or a paste while the person types what tasks must contain.
-func (m *Model) Search(msg tea.Msg, size screen.Size) {
-	switch msg := msg.(type) {
-	case tea.PasteMsg:
-		m.tasks.Text += screen.Clean(strings.Join(strings.Fields(msg.Content), " "))
-	case tea.KeyPressMsg:
-		switch msg.String() {
-		case "enter":
-			m.Searching = false
-		case "esc":
-			m.Searching, m.tasks.Text = false, ""
-			m.tasks.ChooseAgain()
-			m.KeepVisible(size)
-			return
-		case "backspace":
-			letters := []rune(m.tasks.Text)
-			m.tasks.Text = string(letters[:max(0, len(letters)-1)])
-		case "ctrl+u":
-			m.tasks.Text = ""
-		case "up":
-			m.Move(-1, size)
-			return
-		case "down":
-			m.Move(1, size)
-			return
-		default:
-			m.tasks.Text += screen.Clean(msg.Text)
-		}
+func (m *Model) Search(msg tea.Msg, size screen.Size) (found bool) {
+	field := screen.LineInput{Typing: m.Searching, Text: m.tasks.Text}
+	field.Type(msg)
+	m.Searching, m.tasks.Text = field.Typing, field.Text
+	switch k, _ := msg.(tea.KeyPressMsg); k.String() {
+	case "up":
+		m.Move(-1, size)
+	case "down":
+		m.Move(1, size)
+	case "esc":
+		m.tasks.ChooseAgain()
+	default:
+		m.tasks.Choose()
 	}
-	m.tasks.Choose()
 	m.KeepVisible(size)
+	return true
+}
+
+// Searched is what tasks must contain, and whether the person still types it.
+func (m *Model) Searched() (text string, typing bool) { return m.tasks.Text, m.Searching }
+
+// SearchKeys are the keys of the search.
+func (m *Model) SearchKeys() []string {
+	return []string{"Enter", "keeps it", "Esc", "leaves it", "↑ ↓", "other task"}
 }

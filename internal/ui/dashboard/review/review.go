@@ -33,8 +33,6 @@ type Comments interface {
 
 // Model is the view of the selected task's changes.
 type Model struct {
-	Searching bool // the person types what to search for
-
 	ctx      context.Context
 	reader   Reader
 	comments Comments
@@ -60,7 +58,7 @@ type Model struct {
 	cursor, top int
 	mark        int // the other end of a range of lines, and -1 where there is none
 	wrap        bool
-	text        string // what is searched for
+	search      screen.LineInput // what is searched for
 }
 
 // New makes the view.
@@ -375,8 +373,8 @@ func (m *Model) NextRemark(direction int, size screen.Size) bool {
 
 // NextMatch goes to the next row that has what is searched for, and from the last to the first.
 func (m *Model) NextMatch(direction int, size screen.Size) bool {
-	is := func(r row) bool { return matches(m.textOf(r), m.text) }
-	if m.text == "" {
+	is := func(r row) bool { return matches(m.textOf(r), m.search.Text) }
+	if m.search.Text == "" {
 		return false
 	}
 	if m.next(direction, size, is) {
@@ -393,35 +391,19 @@ func (m *Model) NextMatch(direction int, size screen.Size) bool {
 	return false
 }
 
-// Searched is what is searched for.
-func (m *Model) Searched() string { return m.text }
+// Searched is what is searched for, and whether the person still types it.
+func (m *Model) Searched() (text string, typing bool) { return m.search.Text, m.search.Typing }
+
+// SearchKeys are the keys of the search.
+func (m *Model) SearchKeys() []string { return []string{"Enter", "finds it", "Esc", "leaves it"} }
 
 // StartSearch lets the person type what to search for.
-func (m *Model) StartSearch() { m.Searching, m.text = true, "" }
+func (m *Model) StartSearch() { m.search = screen.LineInput{Typing: true} }
 
 // Search takes a key or a paste while the person types. It reports whether what is searched for is there.
 func (m *Model) Search(msg tea.Msg, size screen.Size) (found bool) {
-	switch msg := msg.(type) {
-	case tea.PasteMsg:
-		m.text += screen.Clean(msg.Content)
-	case tea.KeyPressMsg:
-		switch msg.String() {
-		case "esc":
-			m.Searching, m.text = false, ""
-			return true
-		case "enter":
-			m.Searching = false
-			return m.NextMatch(1, size) || m.text == ""
-		case "backspace":
-			letters := []rune(m.text)
-			m.text = string(letters[:max(0, len(letters)-1)])
-		case "ctrl+u":
-			m.text = ""
-		default:
-			m.text += screen.Clean(msg.Text)
-		}
-	}
-	return true
+	m.search.Type(msg)
+	return m.search.Typing || m.search.Text == "" || m.NextMatch(1, size)
 }
 
 // matches reports whether a text has another one. Capitals count only where there is one in what is searched for.

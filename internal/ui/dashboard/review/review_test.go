@@ -37,7 +37,7 @@ func FuzzDraw(f *testing.F) {
 		m := modelOf(t, text)
 		size := screen.Size{Width: 1 + int(width), Height: 1 + int(height)}
 		for _, m.wrap = range []bool{false, true} {
-			for _, m.text = range []string{"", search} {
+			for _, m.search.Text = range []string{"", search} {
 				for at := range m.rows {
 					for _, line := range m.draw(at, size) {
 						wantPrintable(t, line, size.Width)

@@ -378,7 +378,7 @@ func (all allEscapes) of(style *lipgloss.Style, emphasis bool) escapes {
 // lines have one colour: they are read last.
 func (m *Model) pieces(one line, base *lipgloss.Style, kind diff.Kind) []piece {
 	edges := []int{0, len(one.text)}
-	found := matched(one.text, m.text)
+	found := matched(one.text, m.search.Text)
 	for _, t := range one.tokens {
 		edges = append(edges, t.From, t.To)
 	}

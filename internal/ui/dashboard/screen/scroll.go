@@ -30,3 +30,19 @@ func Follow(top, cursor, visible, lines int) int {
 
 // Size is the size of a part of the screen, in cells and lines.
 type Size struct{ Width, Height int }
+
+// SideBySide has lines with others at their right, behind a gap. Those at the left have a size.
+func SideBySide(left, right []string, size Size, gap string) []string {
+	out := make([]string, max(len(left), len(right), size.Height))
+	for i := range out {
+		var one, other string
+		if i < len(left) {
+			one = left[i]
+		}
+		if i < len(right) {
+			other = right[i]
+		}
+		out[i] = Fit(one, size.Width) + gap + other
+	}
+	return out
+}
