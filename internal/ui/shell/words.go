@@ -6,9 +6,9 @@ import (
 	"orange/internal/rules/task"
 )
 
-// split takes a line apart into words as a shell does: blanks part them, quotes hold them together, and a
+// wordsOf takes a line apart into words as a shell does: blanks part them, quotes hold them together, and a
 // backslash takes the next character as it is, but not between single quotes.
-func split(line string) ([]string, error) {
+func wordsOf(line string) ([]string, error) {
 	var words []string
 	var word strings.Builder
 	inside := false // a word has begun, be it an empty one between quotes
