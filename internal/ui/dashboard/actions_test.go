@@ -98,7 +98,7 @@ func TestTextsNameTheKeysThatAreInForce(t *testing.T) {
 	s.press("esc", "/")
 	s.shows("/ does nothing here: your config.yml gives its action, find, the key ctrl+f")
 	s.press("G")
-	s.send(failed{"look", errors.New("one\ntwo")})
+	s.send(failureNews{"look", errors.New("one\ntwo")})
 	s.shows("(ctrl+y shows all)")
 
 	s = opened(moving(t), 120)

@@ -110,8 +110,8 @@ func (a *asks) sayOpened() {
 	}
 }
 
-// browsed tells what became of an address that was to be opened.
-type browsed struct {
+// browseResult tells what became of an address that was to be opened.
+type browseResult struct {
 	address string
 	opened  bool
 	err     error
@@ -121,13 +121,13 @@ type browsed struct {
 func (a *asks) browse() tea.Cmd {
 	address, browser := a.target().Task.PRURL, a.backend.Terminal
 	return func() tea.Msg {
-		opened, err := browser.Browse(a.ctx, address)
-		return browsed{address, opened, err}
+		opened, err := browser.Browse(address)
+		return browseResult{address, opened, err}
 	}
 }
 
-// browsed says where the pull request is: one who has no browser here can open it elsewhere.
-func (a *asks) browsed(b browsed) {
+// sayBrowsed says where the pull request is: one who has no browser here can open it elsewhere.
+func (a *asks) sayBrowsed(b browseResult) {
 	switch {
 	case b.err != nil:
 		a.foot.failures.answer("open "+b.address, b.err)

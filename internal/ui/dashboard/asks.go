@@ -130,10 +130,10 @@ func (a *asks) update(msg tea.Msg) tea.Cmd {
 	return response.Cmd
 }
 
-type created struct {
+type creationResult struct {
 	form *form.Creation
 	out  record.Outcome
-	done finished
+	done jobResult
 }
 
 // create creates a task. Its form stays as it is until then.
@@ -145,13 +145,13 @@ func (a *asks) create(c *form.Creation, n task.New) tea.Cmd {
 		if err == nil {
 			message, err = a.commands.ReportCreated(out)
 		}
-		return created{c, out, finished{id, what, message, err}}
+		return creationResult{c, out, jobResult{id, what, message, err}}
 	})
 }
 
-// created closes the form of a task that is there, and selects the task. A form whose task was refused says why, or is
-// kept for the next time where the person left it.
-func (a *asks) created(msg created) {
+// finishCreation closes the form of a task that is there, and selects the task. A form whose task was refused says why,
+// or is kept for the next time where the person left it.
+func (a *asks) finishCreation(msg creationResult) {
 	open := a.pages.form == form.Form(msg.form)
 	switch refused := msg.out.Task.ID == ""; {
 	case refused:
@@ -177,7 +177,7 @@ func (a *asks) selectNew() {
 }
 
 // finish forgets the text of a job that arrived, and says what became of the job.
-func (a *asks) finish(msg finished) {
+func (a *asks) finish(msg jobResult) {
 	if incomplete := (*command.Incomplete)(nil); msg.err == nil || errors.As(msg.err, &incomplete) {
 		delete(a.unsent, msg.what)
 	}

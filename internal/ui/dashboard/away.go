@@ -32,7 +32,7 @@ func (a *away) update(msg tea.Msg) tea.Cmd {
 		if msg.Err != nil {
 			a.foot.failures.add("read how you left the dashboard", msg.Err)
 		}
-	case ticked, tasks.AgentsChecked:
+	case clockTick, tasks.AgentsChecked:
 		if text := a.News(a.tasks.Rows, a.tasks.Project, a.tasks.Now); text != "" {
 			return a.Tell(text)
 		}
@@ -47,7 +47,7 @@ func (a *away) update(msg tea.Msg) tea.Cmd {
 // keep keeps how the person left the screen, where that changed.
 func (a *away) keep() tea.Cmd {
 	return a.Keep(a.keeper, a.tasks.Project, a.words(),
-		func(err error) tea.Msg { return failed{"keep how you left the dashboard", err} })
+		func(err error) tea.Msg { return failureNews{"keep how you left the dashboard", err} })
 }
 
 // words are the view, the filter and the order of the screen.

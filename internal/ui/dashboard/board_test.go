@@ -177,7 +177,7 @@ func TestAClickOnAKeyPressesIt(t *testing.T) {
 	s.click(s.find("? help"))
 	s.shows("Keys")
 	s.click(s.find("q back"))
-	s.send(failed{"do it", errLook})
+	s.send(failureNews{"do it", errLook})
 	s.click(s.find("cannot do it"))
 	s.shows("What went wrong")
 }

@@ -27,7 +27,7 @@ func TestATaskThatIsDeletedWhileItIsLookedAtIsNotTakenForAnother(t *testing.T) {
 	s.press("j", "l")
 	s.shows("basket-that-remembers")
 	s.backend.without("feature/basket-that-remembers-what-was-in-it-yesterday")
-	s.send(changed{})
+	s.send(recordChange{})
 	s.shows("is gone: it was deleted")
 	if s.m.pages.page != pageList {
 		t.Errorf("the screen shows %s", s.m.pages.page)
@@ -44,7 +44,7 @@ func TestNoWordHidesAnother(t *testing.T) {
 	s.send(news{"shop/fix/login " + strings.Repeat("x", 90) + ": crash 1"})
 	s.shows("crash 1")
 	s.backend.without("feature/basket-that-remembers-what-was-in-it-yesterday")
-	s.send(changed{})
+	s.send(recordChange{})
 	s.shows("the task that you looked at is gone: it was deleted")
 	s.shows("crash 1")
 	s.press("j")
@@ -60,7 +60,7 @@ func TestNoWordHidesWhatWentWrongOrIsHiddenByWhatIsAtWork(t *testing.T) {
 	s.send(news{"shop/fix/login " + strings.Repeat("x", 90) + ": crash 1"})
 	s.shows("merge shop/fix/login")
 	s.shows(": crash 1")
-	s.send(failed{"look at the agents", errors.New("no harness")})
+	s.send(failureNews{"look at the agents", errors.New("no harness")})
 	s.shows("merge shop/fix/login")
 	s.shows(": crash 1")
 	s.shows("! cannot look at the agents")
@@ -90,7 +90,7 @@ func TestMessages_takeTheLinesThatTheyNeed(t *testing.T) {
 	why := "p: a program that opens pull requests there is not known, and the project says --forge none; " +
 		"nothing was pushed"
 	s.m.foot.answer = why
-	s.send(changed{})
+	s.send(recordChange{})
 	s.shows("\np: a program that opens pull requests there is not known, and the project says\n" +
 		"--forge none; nothing was pushed\n")
 	s.shows("\n>⊘ shop/feature/blink") // the cursor stays on the screen
@@ -171,7 +171,7 @@ func TestAKeyThatCameTooEarlyIsPressedAgain(t *testing.T) {
 			s.press(c.meanwhile...)
 			known()
 			s.asked(c.want...)
-			s.send(changed{}, tasks.AgentsChecked{})
+			s.send(recordChange{}, tasks.AgentsChecked{})
 			s.asked(c.want...) // it was pressed once
 		})
 	}
@@ -196,7 +196,7 @@ func TestAKeyThatIsPressedLaterHidesNoWord(t *testing.T) {
 			says:      "crash 1",
 		},
 		"what became of an earlier key": {
-			meanwhile: func(s *session) { s.send(finished{id: -1, message: "it is merged"}) }, known: true,
+			meanwhile: func(s *session) { s.send(jobResult{id: -1, message: "it is merged"}) }, known: true,
 			says: "it is merged", want: []string{"Attach " + few(t)[0].ID},
 		},
 		"what would be cut short": {
@@ -245,7 +245,7 @@ func gone(s *session) (known func()) {
 	learn := unreadRules(s)
 	return func() {
 		s.backend.without(t.Branch)
-		s.send(changed{})
+		s.send(recordChange{})
 		learn()
 	}
 }
@@ -277,7 +277,7 @@ func TestTheCursorStaysWhereATaskWasGivenUp(t *testing.T) {
 			s.backend.tasks = slices.Clone(s.backend.tasks)
 			s.backend.tasks[0].Status, s.backend.tasks[0].Live = "cancelled", false
 			s.backend.tasks[0].Version++
-			s.send(changed{})
+			s.send(recordChange{})
 			s.chosen(c.next)
 		})
 	}
@@ -290,7 +290,7 @@ func TestAFormOutlivesItsTaskAndDoesNotLeadToAnother(t *testing.T) {
 	s.press("l", "r")
 	s.write("Use the other clock")
 	s.backend.without("fix/totals")
-	s.send(changed{})
+	s.send(recordChange{})
 	s.shows("Use the other clock")
 	s.press("esc", "esc")
 	if s.m.pages.page != pageList {
@@ -308,7 +308,7 @@ func TestAFilterDoesNotHideWhatIsLookedAtClosely(t *testing.T) {
 	s.backend.tasks = slices.Clone(s.backend.tasks)
 	s.backend.tasks[2].Status, s.backend.tasks[2].Live = "done", false
 	s.backend.tasks[2].Version++
-	s.send(changed{})
+	s.send(recordChange{})
 	s.chosen("fix/totals")
 	s.shows("Totals are rounded once")
 	s.press("x")
@@ -369,7 +369,7 @@ func TestTheTasksAreReadAgainWhereTheyCouldNotBe(t *testing.T) {
 	s := openAt(t, backend, 80, 24)
 	s.shows("nothing was read")
 	backend.fails = nil
-	s.send(ticked(clock()))
+	s.send(clockTick(clock()))
 	s.shows("fix/login")
 }
 
@@ -430,7 +430,7 @@ func TestWhereNobodyTellsOfChangesTheyAreLookedForWithTheClock(t *testing.T) {
 	s.shows("changes are seen late")
 	s.shows("! cannot follow the record any longer")
 	s.backend.without("fix/login")
-	s.send(ticked(clock()))
+	s.send(clockTick(clock()))
 	s.hides("fix/login")
 }
 

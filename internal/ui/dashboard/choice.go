@@ -17,20 +17,20 @@ type choice struct {
 	style    *screen.Style
 }
 
-// changed shows the tasks that a changed filter, order or project leaves, and says so.
-func (c *choice) changed(answer string) {
+// showChosen shows the tasks that a changed filter, order or project leaves, and says so.
+func (c *choice) showChosen(answer string) {
 	c.tasks.ChooseAgain()
 	c.foot.answer = answer
 }
 
 func (c *choice) nextFilter() {
 	c.tasks.Filter = c.tasks.Filter.Next()
-	c.changed("shown: " + c.tasks.Filter.String())
+	c.showChosen("shown: " + c.tasks.Filter.String())
 }
 
 func (c *choice) nextOrder() {
 	c.tasks.Order = c.tasks.Order.Next()
-	c.changed("sorted by " + c.tasks.Order.String())
+	c.showChosen("sorted by " + c.tasks.Order.String())
 }
 
 func (c *choice) noText() string {
@@ -86,12 +86,12 @@ func (c *choice) noProject() string {
 func (c *choice) toggleProject() {
 	if c.tasks.Project != "" {
 		c.tasks.Project = ""
-		c.changed("the tasks of all projects")
+		c.showChosen("the tasks of all projects")
 		return
 	}
 	t, _ := c.tasks.Selected()
 	c.tasks.Project = t.Project
-	c.changed("the tasks of " + t.Project)
+	c.showChosen("the tasks of " + t.Project)
 }
 
 // sayMarked says how many tasks are marked, and which keys act on them.
@@ -110,7 +110,7 @@ func (c *choice) less() bool {
 	switch {
 	case c.tasks.Text != "":
 		c.tasks.Text = ""
-		c.changed("")
+		c.showChosen("")
 	case len(c.tasks.Picked()) > 0:
 		c.tasks.PickNone()
 		c.foot.answer = "no task is marked any more"

@@ -159,7 +159,7 @@ const changesRest = 100 * time.Millisecond
 
 // recordChanged has the screen read what changed, and returns when it may read again.
 func (d *Dashboard) recordChanged(ctx context.Context) {
-	d.program.Send(changed{})
+	d.program.Send(recordChange{})
 	rest := time.NewTimer(changesRest)
 	defer rest.Stop()
 	select {
@@ -180,13 +180,13 @@ func (d *Dashboard) AwaitTasks(ctx context.Context) {
 func (d *Dashboard) Say(text string) { d.mailbox.put(news{text}) }
 
 // SetWatcher shows who watches the agents.
-func (d *Dashboard) SetWatcher(who string) { d.mailbox.put(watching{who}) }
+func (d *Dashboard) SetWatcher(who string) { d.mailbox.put(watcherName{who}) }
 
 // Fail shows a failure. It stays until the person has read it.
-func (d *Dashboard) Fail(what string, err error) { d.mailbox.put(failed{what, err}) }
+func (d *Dashboard) Fail(what string, err error) { d.mailbox.put(failureNews{what, err}) }
 
-// caught hands on a panic of the function that defers it, as a fault.
-func caught(where string, take func(*Fault)) {
+// handOnPanic hands on a panic of the function that defers it, as a fault.
+func handOnPanic(where string, take func(*Fault)) {
 	if why := recover(); why != nil {
 		take(&Fault{Where: where, Why: why, Trace: debug.Stack()})
 	}
@@ -212,7 +212,7 @@ func (g *guard) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 	if g.fault != nil {
 		return g, tea.Quit
 	}
-	defer caught(fmt.Sprintf("it worked on a %T", msg), func(f *Fault) { g.fault, cmd = f, tea.Quit })
+	defer handOnPanic(fmt.Sprintf("it worked on a %T", msg), func(f *Fault) { g.fault, cmd = f, tea.Quit })
 	if read, is := msg.(tasks.Read); is && (!read.Part || read.Err != nil) {
 		g.readOnce.Do(func() { close(g.read) })
 	}
@@ -224,7 +224,7 @@ func (g *guard) View() (v tea.View) {
 	if g.fault != nil {
 		return tea.View{AltScreen: true} // the end of the program leaves it
 	}
-	defer caught("it drew "+g.model.pages.page.String(), func(f *Fault) {
+	defer handOnPanic("it drew "+g.model.pages.page.String(), func(f *Fault) {
 		g.fault, v = f, tea.View{AltScreen: true}
 		go g.quit()
 	})
@@ -239,7 +239,7 @@ func (g *guard) guarded(cmd tea.Cmd) tea.Cmd {
 		return nil
 	}
 	return func() (msg tea.Msg) {
-		defer caught("it looked something up", func(f *Fault) { msg = f })
+		defer handOnPanic("it looked something up", func(f *Fault) { msg = f })
 		msg = cmd()
 		if many, is := msg.(tea.BatchMsg); is {
 			for i := range many {

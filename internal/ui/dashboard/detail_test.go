@@ -235,7 +235,7 @@ func TestDetail_everyTabOfEveryTaskKeepsItsPlace(t *testing.T) {
 	}
 	backend.documents[id] += "\n\nand one line more"
 	backend.tasks[0].Version++
-	s.send(changed{})
+	s.send(recordChange{})
 	if s.text() != strings.ReplaceAll(place, "of 399", "of 401") {
 		t.Errorf("new content moved it:\n%s\nbefore:\n%s", s.text(), place)
 	}
@@ -285,7 +285,7 @@ func TestDetail_whatGrowsAtItsEndIsFollowedUntilOneScrollsUp(t *testing.T) {
 		backend.histories[id] = append(backend.histories[id], history.Event{Time: clock(), Type: history.Updated,
 			Actor: "human", Reason: text})
 		backend.tasks[0].Version++
-		s.send(changed{})
+		s.send(recordChange{})
 	}
 	s.press("2")
 	add("the first addition")
@@ -306,12 +306,12 @@ func TestDetail_isLookedUpAgainOnlyWhenTheTaskChanged(t *testing.T) {
 	s.press("4")
 	looks := func() int { return strings.Count(strings.Join(backend.calls, " "), "Diff") }
 	before := looks()
-	s.send(changed{}, changed{}, ticked(clock()), tea.WindowSizeMsg{Width: 100, Height: 30})
+	s.send(recordChange{}, recordChange{}, clockTick(clock()), tea.WindowSizeMsg{Width: 100, Height: 30})
 	if looks() != before {
 		t.Errorf("it was looked up %d times though nothing changed", looks()-before)
 	}
 	backend.tasks[0].Version++
-	s.send(changed{})
+	s.send(recordChange{})
 	if looks() != before+1 {
 		t.Errorf("it was looked up %d times after a change", looks()-before)
 	}
@@ -356,7 +356,7 @@ func TestDetail_followsTheSelectionHoweverItChanges(t *testing.T) {
 	s.shows("Mend the login")
 	s.press("esc", "esc")
 	backend.tasks = backend.tasks[1:]
-	s.send(changed{})
+	s.send(recordChange{})
 	s.shows("the other document")
 }
 
@@ -404,7 +404,7 @@ func TestDetail_theWayIsTheOneThatTheTaskTook(t *testing.T) {
 		{Type: history.StatusChanged, From: "agent-review", To: "working"},
 	}
 	backend.tasks[0].Version++
-	s.send(changed{})
+	s.send(recordChange{})
 	s.press("R") // another history is read from its first event on
 	s.shows("\n✓ planning ● working ○ agent-review")
 }

@@ -9,14 +9,14 @@ import (
 func TestAFailureGoesWithTheNextKeyThatDoesSomething(t *testing.T) {
 	t.Parallel()
 	s := openAt(t, day(t), 80, 24)
-	s.send(failed{"keep it", errLook})
+	s.send(failureNews{"keep it", errLook})
 	s.shows("! cannot keep it")
 	s.press("m") // it is closed, and says why
 	s.shows("! cannot keep it")
 	s.press("j")
 	s.hides("cannot keep it")
 	s.shows("! what went wrong")
-	s.send(failed{"keep it", errLook}) // it goes on
+	s.send(failureNews{"keep it", errLook}) // it goes on
 	s.hides("cannot keep it")
 	s.press("!")
 	s.shows("cannot keep it")

@@ -16,8 +16,8 @@ import (
 
 // Messages for the foot.
 type (
-	news   struct{ text string }
-	failed struct {
+	news        struct{ text string }
+	failureNews struct {
 		what string
 		err  error
 	}
@@ -40,7 +40,7 @@ type foot struct {
 func (f *foot) clear() { f.answer, f.news = "", "" }
 
 // finish says what became of a job.
-func (f *foot) finish(msg finished) {
+func (f *foot) finish(msg jobResult) {
 	f.jobs.end(msg.id)
 	var incomplete *command.Incomplete
 	var several command.Several

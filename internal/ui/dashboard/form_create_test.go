@@ -302,12 +302,12 @@ func TestTheCursorGoesToANewTaskHoweverLateTheListHearsOfIt(t *testing.T) {
 	s.press("c")
 	s.write("new/one")
 	create := s.m.Update(keyNamed(t, "ctrl+s"))
-	early := s.m.Update(changed{}) // a look at the record that began before the task was there
+	early := s.m.Update(recordChange{}) // a look at the record that began before the task was there
 	stale := tasks.Read{Tasks: backend.tasks}
 	s.follow(create)
 	s.send(stale)
 	s.follow(early)
-	s.send(changed{})
+	s.send(recordChange{})
 	if now, _ := s.m.tasks.Selected(); now.Branch != "new/one" || s.m.asks.newTask != "" {
 		t.Errorf("the cursor is on %q", now.Branch)
 	}

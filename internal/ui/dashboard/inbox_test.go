@@ -72,14 +72,14 @@ func TestANeedThatIsFoundLaterComesToTheTop(t *testing.T) {
 	s.press("j", "k")
 	rests := record.Need{Kind: record.NeedsWord, Reason: "rests at its prompt", Since: clock()}
 	backend.agents[backend.tasks[1].ID] = Agent{State: record.AgentAlive, Need: rests}
-	s.send(ticked(clock().Add(time.Minute)))
+	s.send(clockTick(clock().Add(time.Minute)))
 	s.shows("1 needs you")
 	s.chosen("fix/bug-1")
 	if line := strings.Split(s.text(), "\n")[3]; !strings.Contains(line, "rests at its prompt") {
 		t.Errorf("the line below the first row is %q", line)
 	}
 	backend.agents[backend.tasks[1].ID] = Agent{State: record.AgentAlive}
-	s.send(ticked(clock().Add(2 * time.Minute)))
+	s.send(clockTick(clock().Add(2 * time.Minute)))
 	s.hides("needs you")
 }
 
@@ -207,7 +207,7 @@ func TestAnAgentIsAnsweredInPlace(t *testing.T) {
 	s.shows("> Euro")
 	backend.panes[backend.tasks[6].ID][0].Lines[0] = "Which one, please?"
 	s.m.detail.Refresh()
-	s.send(ticked(clock()))
+	s.send(clockTick(clock()))
 	s.shows("Which one, please?") // it is live meanwhile
 	s.press("esc")
 	s.shows("Esc again throws it away")
@@ -280,7 +280,7 @@ func TestAPersonWhoLooksElsewhereIsToldOnce(t *testing.T) {
 	backend := day(t)
 	s := openSession(t, backend, 80, 24)
 	news := func() string {
-		s.send(ticked(clock()))
+		s.send(clockTick(clock()))
 		return s.m.away.News(s.m.tasks.Rows, "", clock())
 	}
 	if got := news(); got != "" {
@@ -312,7 +312,7 @@ func TestNewsWaitsForItsWords(t *testing.T) {
 		news(0)
 		one := &backend.tasks[0]
 		one.Status, one.EnteredAt, one.Version = "clarification", clock(), one.Version+1
-		s.send(changed{})
+		s.send(recordChange{})
 		if got := news(time.Second); got != "" {
 			t.Errorf("it tells %q before it knows what is asked", got)
 		}

@@ -25,8 +25,8 @@ type job struct {
 
 // Messages of jobs.
 type (
-	spin     struct{}
-	finished struct {
+	spin      struct{}
+	jobResult struct {
 		id      int
 		what    string
 		message string
@@ -38,7 +38,7 @@ type (
 func (j *jobs) start(ctx context.Context, what string, work func(ctx context.Context) (string, error)) tea.Cmd {
 	return j.run(what, func(id int) tea.Msg {
 		message, err := work(ctx)
-		return finished{id, what, message, err}
+		return jobResult{id, what, message, err}
 	})
 }
 

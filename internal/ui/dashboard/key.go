@@ -95,9 +95,9 @@ func either(is func() bool, yes, no string) func() string {
 }
 
 // Pages on which keys work.
-func taskPages() []page { return []page{pageList, pageBoard, pageDetail} }
-func overview() []page  { return []page{pageList, pageBoard} }
-func scrolled() []page  { return []page{pageDetail, pageReview, pageHelp, pageFailures} }
+func taskPages() []page      { return []page{pageList, pageBoard, pageDetail} }
+func overview() []page       { return []page{pageList, pageBoard} }
+func scrollingPages() []page { return []page{pageDetail, pageReview, pageHelp, pageFailures} }
 
 type keymap []key
 

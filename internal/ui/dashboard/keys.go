@@ -13,7 +13,7 @@ import (
 // table is the table of all keys. A move that the task's workflow does not have is closed, with the reason.
 func (m *Model) table() keymap {
 	return keymap{}.add(groupMove, m.movingKeys()).add(groupTask, m.asks.keys()).add(groupView, m.viewKeys()).
-		add(groupReview, m.reviewing.keys()).add(groupElse, m.otherKeys())
+		add(groupReview, m.reviewKeys.keys()).add(groupElse, m.otherKeys())
 }
 
 func (m *Model) movingKeys() []key {
@@ -25,7 +25,7 @@ func (m *Model) movingKeys() []key {
 			m.detail.Move(n*max(1, min((size.Height-1)/2, m.detail.Room(size))), size)
 		})
 	}
-	everywhere := append([]page{pageList, pageBoard, pageWorkspaces}, scrolled()...)
+	everywhere := append([]page{pageList, pageBoard, pageWorkspaces}, scrollingPages()...)
 	reads := m.pages.on(pageHelp, pageFailures)
 	return []key{
 		{action: "down", names: []string{"j", "down"}, does: "one down", footer: "down",

@@ -25,11 +25,11 @@ func TestTheCursorStaysOnItsTask(t *testing.T) {
 	s := openSession(t, backend, 80, 24)
 	s.selects("fix/bug-3")
 	backend.tasks = append([]task.Task{aTask(t, 0, "working")}, backend.tasks...)
-	s.send(changed{})
+	s.send(recordChange{})
 	s.chosen("fix/bug-3")
 	s.shows("fix/bug-0")
 	backend.tasks = backend.tasks[:2]
-	s.send(changed{})
+	s.send(recordChange{})
 	s.hides("fix/bug-3")
 	s.chosen("fix/bug-1") // where a task is gone, the nearest one that is left
 }
@@ -65,7 +65,7 @@ func TestColumnsStandStillWhateverIsLearned(t *testing.T) {
 		want := columnsOf(s)
 		backend.tasks[0].Status = "a-status-that-is-quite-long"
 		backend.works[backend.tasks[0].ID] = Work{Commits: 123456, Added: 1234567, Removed: 7654321}
-		s.send(changed{})
+		s.send(recordChange{})
 		s.press("R")
 		if got := columnsOf(s); !slices.Equal(got, want) {
 			t.Errorf("%d: columns began at %v, and after a change at %v", width, want, got)
@@ -107,14 +107,14 @@ func TestThePoolIsLookedAtAgainOnlyWhenSomebodyElseHasIt(t *testing.T) {
 		return n
 	}
 	before := looks()
-	s.send(changed{}, changed{})
+	s.send(recordChange{}, recordChange{})
 	if got := looks(); got != before {
 		t.Errorf("nobody got a workspace, and it was looked %d times", got-before)
 	}
 	backend.tasks = slices.Clone(backend.tasks)
 	backend.tasks[0].Workspace = ""
 	backend.workspaces[0].Task = ""
-	s.send(changed{})
+	s.send(recordChange{})
 	if got := looks(); got != before+1 {
 		t.Errorf("a workspace was given back, and it was looked %d times", got-before)
 	}
@@ -225,7 +225,7 @@ func TestOnlyColumnsThatSomeTaskNeedsAreThere(t *testing.T) {
 	s.shows("Mend bug 2")
 	other := aTask(t, 3, "working", func(one *task.Task) { one.Project, one.PRURL = "site", "https://example.org/7" })
 	backend.tasks = append(backend.tasks, other)
-	s.send(changed{})
+	s.send(recordChange{})
 	for _, title := range []string{"PR", "Summary"} {
 		s.shows(" " + title)
 	}

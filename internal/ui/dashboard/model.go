@@ -37,7 +37,7 @@ type Model struct {
 	board      *board.Model
 	detail     *detail.Model
 	review     *review.Model
-	reviewing  *reviewing
+	reviewKeys *reviewKeys
 	workspaces *workspaces.Model
 	help       *help
 }
@@ -61,7 +61,7 @@ func New(ctx context.Context, backend Backend, project string) *Model {
 	m.asks = &asks{ctx: ctx, backend: backend, style: style, tasks: set, pages: m.pages, layout: m.layout,
 		foot: m.foot, unsent: map[string]string{}, commands: command.Commands{Runner: backend.Runner,
 			Comments: backend.Comments, Style: style, Edit: editor(ctx, backend.Terminal), Why: backend.Reader.Why}}
-	m.reviewing = &reviewing{m.asks, m.review}
+	m.reviewKeys = &reviewKeys{m.asks, m.review}
 	m.away = &away{elsewhere.New(backend.Now()), backend.Inspector, set, m.board, m.pages, m.layout, m.foot}
 	m.keyboard = &keyboard{style: style, tasks: set, pages: m.pages, foot: m.foot, asks: m.asks}
 	m.help = &help{keyboard: m.keyboard, style: style}
@@ -103,14 +103,14 @@ func (m *Model) Init() tea.Cmd {
 // tickRate is how often the clock ticks: ages grow, and agents change without a change of the store.
 const tickRate = 5 * time.Second
 
-func tick() tea.Cmd { return tea.Tick(tickRate, func(t time.Time) tea.Msg { return ticked(t) }) }
+func tick() tea.Cmd { return tea.Tick(tickRate, func(t time.Time) tea.Msg { return clockTick(t) }) }
 
 // Messages about the record.
 type (
-	ticked      time.Time
-	changed     struct{}
-	watching    struct{ who string }
-	watchFailed struct{ err error }
+	clockTick    time.Time
+	recordChange struct{}
+	watcherName  struct{ who string }
+	watchFailed  struct{ err error }
 )
 
 // Update gives a message to the part that it is for, and then has each part look up what the screen needs now: nothing
@@ -149,19 +149,19 @@ func (m *Model) handle(msg tea.Msg) tea.Cmd {
 		m.search(msg)
 	case news:
 		m.foot.news = msg.text
-	case failed:
+	case failureNews:
 		m.foot.failures.add(msg.what, msg.err)
-	case browsed:
-		m.asks.browsed(msg)
+	case browseResult:
+		m.asks.sayBrowsed(msg)
 	case spin:
 		return m.foot.jobs.spin()
-	case created:
-		m.asks.created(msg)
+	case creationResult:
+		m.asks.finishCreation(msg)
 		return m.jobEnded()
-	case finished:
+	case jobResult:
 		m.asks.finish(msg)
 		return m.jobEnded()
-	case ticked, changed, watching, watchFailed, tasks.Read, tasks.AgentsChecked, tasks.WorkflowRead,
+	case clockTick, recordChange, watcherName, watchFailed, tasks.Read, tasks.AgentsChecked, tasks.WorkflowRead,
 		tasks.TimeoutsRead, tasks.WorkMeasured, tasks.OriginRead, tasks.StepsRead:
 		return m.aboutTasks(msg)
 	case detail.Read, detail.Drawn, detail.Tick:
@@ -185,16 +185,16 @@ func (m *Model) jobEnded() tea.Cmd {
 // aboutTasks takes news of the record, and presses the key that waited for it.
 func (m *Model) aboutTasks(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
-	case ticked:
+	case clockTick:
 		// It asks for the size: of a change in the instant when the screen begins, no signal reaches it.
 		cmds := []tea.Cmd{tick(), m.tasks.Tick(time.Time(msg)), tea.RequestWindowSize}
 		if m.tasks.Failing || m.header.unwatched {
 			cmds = append(cmds, m.tasks.Reload())
 		}
 		return tea.Batch(cmds...)
-	case changed:
+	case recordChange:
 		return m.tasks.Reload()
-	case watching:
+	case watcherName:
 		m.header.watcher = msg.who
 	case watchFailed:
 		m.header.unwatched = true

@@ -107,8 +107,9 @@ func anyMessage(t testing.TB, rt *rapid.T) tea.Msg {
 			Button: rapid.SampledFrom([]tea.MouseButton{tea.MouseWheelUp, tea.MouseWheelDown, tea.MouseWheelLeft,
 				tea.MouseWheelRight}).Draw(rt, "wheel")}
 	case 3:
-		return rapid.SampledFrom([]tea.Msg{changed{}, ticked(clock()), watching{"watched\nby\x1b[31m"},
-			news{"said\x07"}, failed{"do\tit", errLook}, failed{"do\x1b[2J", errors.New("a\nb\x9b")}}).Draw(rt, "told")
+		return rapid.SampledFrom([]tea.Msg{recordChange{}, clockTick(clock()), watcherName{"watched\nby\x1b[31m"},
+			news{"said\x07"},
+			failureNews{"do\tit", errLook}, failureNews{"do\x1b[2J", errors.New("a\nb\x9b")}}).Draw(rt, "told")
 	case 4:
 		text := anyText().Draw(rt, "paste")
 		return tea.PasteMsg{Content: text}
@@ -226,7 +227,7 @@ func TestWhoTellsTheScreenSomethingNeverWaits(t *testing.T) {
 			off()
 		}
 	})
-	if len(got) != 3001 || got[0] != (news{"a word"}) || got[1] != (watching{"somebody"}) {
+	if len(got) != 3001 || got[0] != (news{"a word"}) || got[1] != (watcherName{"somebody"}) {
 		t.Errorf("%d messages came, first %v and %v", len(got), got[0], got[1])
 	}
 }
@@ -289,7 +290,7 @@ func TestAwaitTasks_waitsForAllTasks(t *testing.T) {
 func TestTheScreenAsksForItsSizeNowAndThen(t *testing.T) {
 	t.Parallel()
 	s, _ := atForms(t, 80, 24)
-	batch, is := s.m.handle(ticked(clock()))().(tea.BatchMsg)
+	batch, is := s.m.handle(clockTick(clock()))().(tea.BatchMsg)
 	if !is {
 		t.Fatal("a tick has no commands")
 	}

@@ -198,7 +198,7 @@ func (m *Model) goBack() {
 			return
 		}
 	case pageReview:
-		m.reviewing.back()
+		m.reviewKeys.back()
 		return
 	case pageFailures:
 		m.foot.failures.all = nil // they were read

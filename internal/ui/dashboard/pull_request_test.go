@@ -138,7 +138,7 @@ func TestThePullRequestThatIsThereIsNotUnderWay(t *testing.T) {
 	s.press("p", "y")
 	s.shows("the pull request of fix/bug-1 is being opened")
 	backend.tasks[0].PRURL = "https://github.com/o/shop/pull/7"
-	s.send(changed{})
+	s.send(recordChange{})
 	s.hides("is being opened")
 	s.shows("the pull request of fix/bug-1 is open: #7")
 }

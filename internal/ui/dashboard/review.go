@@ -15,14 +15,14 @@ import (
 	"orange/internal/ui/dashboard/tasks"
 )
 
-// reviewing is what a person does in the review of a task.
-type reviewing struct {
+// reviewKeys is what a person does in the review of a task.
+type reviewKeys struct {
 	*asks
 	review *review.Model
 }
 
 // keys are those of the review.
-func (r *reviewing) keys() []key {
+func (r *reviewKeys) keys() []key {
 	within := func(action, name, does, footer string, closed func() string, press func() tea.Cmd) key {
 		return key{action: action, names: []string{name}, does: does, footer: footer, pages: []page{pageReview},
 			closed: closed, press: press}
@@ -72,7 +72,7 @@ func (r *reviewing) keys() []key {
 }
 
 // back gives up the range of lines, or leaves the review.
-func (r *reviewing) back() {
+func (r *reviewKeys) back() {
 	if r.review.Marking() {
 		r.review.Unmark()
 		return
@@ -80,7 +80,7 @@ func (r *reviewing) back() {
 	r.pages.leave()
 }
 
-func (r *reviewing) noSearch() string {
+func (r *reviewKeys) noSearch() string {
 	if text, _ := r.review.Searched(); text == "" {
 		return "nothing was searched for; " + r.style.Keys.Of("search") + " does that"
 	}
@@ -88,7 +88,7 @@ func (r *reviewing) noSearch() string {
 }
 
 // jump is a key that goes to the next of something.
-func (r *reviewing) jump(to func(int, screen.Size) bool, direction int, what string) func() tea.Cmd {
+func (r *reviewKeys) jump(to func(int, screen.Size) bool, direction int, what string) func() tea.Cmd {
 	return only(func() {
 		if !to(direction, r.layout.body()) {
 			r.foot.answer = "there is no other " + what + " in this direction"
@@ -96,7 +96,7 @@ func (r *reviewing) jump(to func(int, screen.Size) bool, direction int, what str
 	})
 }
 
-func (r *reviewing) toggleSince() {
+func (r *reviewKeys) toggleSince() {
 	r.review.ToggleSince()
 	r.foot.answer = "all that the branch changes"
 	if r.review.Since() {
@@ -104,14 +104,14 @@ func (r *reviewing) toggleSince() {
 	}
 }
 
-func (r *reviewing) toggleWrap() {
+func (r *reviewKeys) toggleWrap() {
 	r.foot.answer = "long lines are cut"
 	if r.review.ToggleWrap() {
 		r.foot.answer = "long lines are wrapped"
 	}
 }
 
-func (r *reviewing) enter() tea.Cmd {
+func (r *reviewKeys) enter() tea.Cmd {
 	if r.review.Enter(r.layout.body()) {
 		return nil
 	}
@@ -123,7 +123,7 @@ func (r *reviewing) enter() tea.Cmd {
 }
 
 // changer changes the comments on the selected task, in a command.
-func (r *reviewing) changer() func(context.Context, func([]diff.Comment) []diff.Comment) error {
+func (r *reviewKeys) changer() func(context.Context, func([]diff.Comment) []diff.Comment) error {
 	t, comments := r.target().Task, r.backend.Comments
 	return func(ctx context.Context, change func([]diff.Comment) []diff.Comment) error {
 		_, err := comments.ChangeComments(ctx, t.Project, t.ID, change)
@@ -132,14 +132,14 @@ func (r *reviewing) changer() func(context.Context, func([]diff.Comment) []diff.
 }
 
 // newComment asks for another comment on the selected lines, or on those of the comment that is selected.
-func (r *reviewing) newComment() tea.Cmd {
+func (r *reviewKeys) newComment() tea.Cmd {
 	c, _ := r.review.Selected()
 	c.Text = ""
 	return r.writeComment(c, "Comment on "+c.String())
 }
 
 // changeComment asks for the text of the selected comment, or for one on the selected lines where none is.
-func (r *reviewing) changeComment() tea.Cmd {
+func (r *reviewKeys) changeComment() tea.Cmd {
 	c, there := r.review.Selected()
 	if !there {
 		return r.newComment()
@@ -148,7 +148,7 @@ func (r *reviewing) changeComment() tea.Cmd {
 }
 
 // writeComment asks for the text of a comment, in the place of the one that it has.
-func (r *reviewing) writeComment(c diff.Comment, title string) tea.Cmd {
+func (r *reviewKeys) writeComment(c diff.Comment, title string) tea.Cmd {
 	before, change := c.Text, r.changer()
 	r.review.Unmark()
 	prompt := &form.TextPrompt{
@@ -173,7 +173,7 @@ func without(all []diff.Comment, place diff.Place, text string) []diff.Comment {
 	return slices.DeleteFunc(all, func(c diff.Comment) bool { return c.Place == place && c.Text == text })
 }
 
-func (r *reviewing) dropComment() tea.Cmd {
+func (r *reviewKeys) dropComment() tea.Cmd {
 	c, _ := r.review.Here()
 	change := r.changer()
 	return r.begin(command.FirstStep{Ask: &form.Question{
@@ -188,24 +188,24 @@ func (r *reviewing) dropComment() tea.Cmd {
 }
 
 // editFile gives the terminal to the person's editor, at the line of the cursor.
-func (r *reviewing) editFile() tea.Cmd {
+func (r *reviewKeys) editFile() tea.Cmd {
 	path, line, _ := r.review.File()
 	ctx, terminal := r.ctx, r.backend.Terminal
 	return lend(func() error { return terminal.EditAt(ctx, path, line) }, func(err error) tea.Msg {
 		if err != nil {
-			return failed{"open the file in your editor", err}
+			return failureNews{"open the file in your editor", err}
 		}
 		return review.Reread{}
 	})
 }
 
 // pageText gives the terminal to the person's pager, with all changes.
-func (r *reviewing) pageText() tea.Cmd {
+func (r *reviewKeys) pageText() tea.Cmd {
 	text, line := r.review.Text()
 	ctx, terminal := r.ctx, r.backend.Terminal
 	return lend(func() error { return terminal.Page(ctx, text, line) }, func(err error) tea.Msg {
 		if err != nil {
-			return failed{"show the changes in your pager", err}
+			return failureNews{"show the changes in your pager", err}
 		}
 		return nil
 	})

@@ -325,7 +325,7 @@ func TestReview_saysWhatCannotBeRead(t *testing.T) {
 	s.shows("nothing that the default branch does not have")
 	s.press("c")
 	s.shows("no line of a file is selected")
-	for _, k := range s.m.reviewing.keys() {
+	for _, k := range s.m.reviewKeys.keys() {
 		s.press(k.names[0])
 		s.press("esc", "D")
 	}

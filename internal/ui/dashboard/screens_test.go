@@ -160,7 +160,10 @@ func TestTheScreens(t *testing.T) {
 		}},
 		{"list_text", day, func(s *session) { s.press("/"); s.write("fix") }},
 		{"list_nothing_holds_it", day, func(s *session) { s.press("/"); s.write("nothing"); s.press("enter") }},
-		{"list_active", day, func(s *session) { s.press("f", "s", "a"); s.send(watching{"watched by process 4711"}) }},
+		{"list_active", day, func(s *session) {
+			s.press("f", "s", "a")
+			s.send(watcherName{"watched by process 4711"})
+		}},
 		{"board", day, func(s *session) { s.press("b") }},
 		{"board_right", day, func(s *session) { s.press("b", "l", "l", "l", "l") }},
 		{"board_many", func(t testing.TB) *fakeBackend { return crowd(t, 200) }, func(s *session) {
@@ -179,12 +182,12 @@ func TestTheScreens(t *testing.T) {
 		{"help_search", day, func(s *session) { s.press("?", "/"); s.write("WORKSPACE") }},
 		{"help_end", day, func(s *session) { s.press("?", "G") }},
 		{"trouble", day, func(s *session) {
-			s.send(failed{"merge fix/login", errors.New("cannot merge \"fix/login\": it does not apply to " +
+			s.send(failureNews{"merge fix/login", errors.New("cannot merge \"fix/login\": it does not apply to " +
 				"\"main\"\nCONFLICT in shop/basket.go\nrebase the branch, or press r and ask the worker to")})
 			s.press("!")
 		}},
 		{"trouble_line", day, func(s *session) {
-			s.send(failed{"look at the agents", errors.New("tmux does not answer")})
+			s.send(failureNews{"look at the agents", errors.New("tmux does not answer")})
 		}},
 	}
 	for _, screen := range screens {

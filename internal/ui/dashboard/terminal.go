@@ -31,9 +31,9 @@ type Terminal interface {
 func attach(ctx context.Context, terminal Terminal, t task.Task) tea.Cmd {
 	return lend(func() error { return terminal.Attach(ctx, t.ID, "") }, func(err error) tea.Msg {
 		if err != nil {
-			return failed{"attach to " + tasks.Name(t), err}
+			return failureNews{"attach to " + tasks.Name(t), err}
 		}
-		return changed{}
+		return recordChange{}
 	})
 }
 
@@ -50,7 +50,7 @@ func editor(ctx context.Context, terminal Terminal) func(text string) tea.Cmd {
 
 // lend gives the terminal to something else, and sends what then answers. A panic in it ends the screen in good order.
 func lend(do func() error, then func(error) tea.Msg) tea.Cmd {
-	return tea.Exec(&lent{do: do}, func(err error) tea.Msg {
+	return tea.Exec(&loan{do: do}, func(err error) tea.Msg {
 		if fault, is := errors.AsType[*Fault](err); is {
 			return fault
 		}
@@ -58,13 +58,13 @@ func lend(do func() error, then func(error) tea.Msg) tea.Cmd {
 	})
 }
 
-// lent is something that has the terminal for a while. It has its own streams.
-type lent struct{ do func() error }
+// loan is something that has the terminal for a while. It has its own streams.
+type loan struct{ do func() error }
 
-func (l *lent) Run() (err error) {
-	defer caught("the terminal was given away", func(f *Fault) { err = f })
+func (l *loan) Run() (err error) {
+	defer handOnPanic("the terminal was given away", func(f *Fault) { err = f })
 	return l.do()
 }
-func (*lent) SetStdin(io.Reader)  {}
-func (*lent) SetStdout(io.Writer) {}
-func (*lent) SetStderr(io.Writer) {}
+func (*loan) SetStdin(io.Reader)  {}
+func (*loan) SetStdout(io.Writer) {}
+func (*loan) SetStderr(io.Writer) {}

@@ -36,8 +36,8 @@ func Server(version string, orange run) *sdk.Server {
 	s := sdk.NewServer(&sdk.Implementation{Name: "orange", Title: "Orange", Version: version}, &sdk.ServerOptions{
 		Instructions: instructions, Capabilities: &sdk.ServerCapabilities{},
 	})
-	reading(s, orange)
-	changing(s, orange)
+	addReading(s, orange)
+	addChanging(s, orange)
 	return s
 }
 

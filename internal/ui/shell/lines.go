@@ -19,16 +19,16 @@ import (
 // maxLine is how long a line may be.
 const maxLine = 1 << 20
 
-// piped are lines from a pipe or a file.
-type piped struct{ scanner *bufio.Scanner }
+// pipeLines are lines from a pipe or a file.
+type pipeLines struct{ scanner *bufio.Scanner }
 
-func newPiped(in io.Reader) piped {
+func newPiped(in io.Reader) pipeLines {
 	scanner := bufio.NewScanner(in)
 	scanner.Buffer(nil, maxLine)
-	return piped{scanner}
+	return pipeLines{scanner}
 }
 
-func (p piped) next(string) (string, error) {
+func (p pipeLines) next(string) (string, error) {
 	if p.scanner.Scan() {
 		return p.scanner.Text(), nil
 	}
@@ -38,7 +38,7 @@ func (p piped) next(string) (string, error) {
 	return "", io.EOF
 }
 
-func (piped) close() error { return nil }
+func (pipeLines) close() error { return nil }
 
 // Bounds of the file of lines: it is shortened to the first when it has grown beyond the second.
 const (
@@ -46,20 +46,20 @@ const (
 	mostInFile     = 2000
 )
 
-// typed are lines from a person at the terminal, who can edit, complete and repeat them.
-type typed struct {
+// terminalLines are lines from a person at the terminal, who can edit, complete and repeat them.
+type terminalLines struct {
 	terminal *liner.State
 	history  string
 	last     string
 	trouble  error // why lines are not remembered any more: the conversation goes on, and its end tells
 }
 
-func newTyped(history string, complete func(line string) []string) (*typed, error) {
+func newTyped(history string, complete func(line string) []string) (*terminalLines, error) {
 	remembered, err := recall(history)
 	if err != nil {
 		return nil, err
 	}
-	t := &typed{terminal: liner.NewLiner(), history: history}
+	t := &terminalLines{terminal: liner.NewLiner(), history: history}
 	t.terminal.SetCtrlCAborts(true)
 	t.terminal.SetTabCompletionStyle(liner.TabPrints)
 	t.terminal.SetCompleter(func(line string) []string { // which are put on the screen past every writer
@@ -73,10 +73,10 @@ func newTyped(history string, complete func(line string) []string) (*typed, erro
 	return t, nil
 }
 
-func (t *typed) next(prompt string) (string, error) {
+func (t *terminalLines) next(prompt string) (string, error) {
 	line, err := t.terminal.Prompt(prompt)
 	if errors.Is(err, liner.ErrPromptAborted) {
-		return "", errDropped
+		return "", errLineDropped
 	}
 	if err != nil {
 		return "", err
@@ -92,7 +92,7 @@ func (t *typed) next(prompt string) (string, error) {
 	return line, nil
 }
 
-func (t *typed) close() error { return errors.Join(t.terminal.Close(), t.trouble) }
+func (t *terminalLines) close() error { return errors.Join(t.terminal.Close(), t.trouble) }
 
 // recall reads the lines of earlier conversations, the newest last, and shortens a file that has grown too long.
 func recall(path string) ([]string, error) {

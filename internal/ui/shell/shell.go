@@ -44,8 +44,8 @@ type lines interface {
 	close() error
 }
 
-// errDropped says that the person ended a line without wanting it.
-var errDropped = errors.New("the line was dropped")
+// errLineDropped says that the person ended a line without wanting it.
+var errLineDropped = errors.New("the line was dropped")
 
 // Run talks until the end of the input, or until the person leaves. A person's conversation ends well, also when
 // a request in it was refused; lines from elsewhere are all run, and the exit status is that of the last one that
@@ -76,7 +76,7 @@ func (s *Shell) talk(ctx context.Context, asks Asks, in lines) (status int, err 
 		}
 		line, err := await(ctx, in, printable.Line(prompt))
 		switch {
-		case errors.Is(err, errDropped):
+		case errors.Is(err, errLineDropped):
 			continue
 		case err != nil:
 			if s.Terminal {

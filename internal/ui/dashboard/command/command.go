@@ -216,7 +216,7 @@ func (c Commands) Delete(on Target) FirstStep {
 						return "", err
 					}
 					return strings.TrimSuffix(tasks.Name(t)+" is deleted; its folder is "+gone.Folder,
-						"; its folder is ") + rescued(gone.Stayed), nil
+						"; its folder is ") + rescueWords(gone.Stayed), nil
 				}}},
 	}}
 }

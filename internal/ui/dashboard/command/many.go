@@ -368,7 +368,7 @@ func (c Commands) placeItem(all []Target, to task.Status, ways map[string]inbox.
 		case one.How == inbox.ByRequest:
 			return ""
 		case len(one.Details) > 0:
-			return missing(one.Details[0])
+			return missingText(one.Details[0])
 		}
 		return "this move is not yours to make"
 	}}
@@ -409,6 +409,6 @@ func (c Commands) placeItem(all []Target, to task.Status, ways map[string]inbox.
 			step = func() FirstStep { return c.RequestChangesOfAll(open) }
 		}
 	}
-	item.Choose = func() form.Response { return asking(step()) }
+	item.Choose = func() form.Response { return responseOf(step()) }
 	return item
 }

@@ -41,8 +41,8 @@ func run(what string, work func(ctx context.Context) (string, error)) form.Respo
 	return form.Response{Start: &form.Operation{What: what, Work: work}}
 }
 
-// asking is a response that asks what a command asks first.
-func asking(step FirstStep) form.Response {
+// responseOf is a response that asks what a command asks first.
+func responseOf(step FirstStep) form.Response {
 	return form.Response{Ask: step.Ask, Prompt: step.Prompt, Cmd: step.Then}
 }
 
@@ -51,7 +51,7 @@ func (c Commands) item(on Target, one inbox.Way) form.Item {
 	t := on.Task
 	item := form.Item{Name: string(one.To), State: "closed", Open: one.How != ""}
 	for _, d := range one.Details {
-		item.About = append(item.About, missing(d))
+		item.About = append(item.About, missingText(d))
 	}
 	happens := fmt.Sprintf("%s → %s%s", t.Status, one.To, then(one.Hooks))
 	command := commandTo(on, one.To)
@@ -73,7 +73,7 @@ func (c Commands) item(on Target, one inbox.Way) form.Item {
 	}
 	if command != "" && one.How == inbox.ByRequest {
 		item.State = "open: " + command
-		item.Choose = func() form.Response { return asking(c.own(on, command)) }
+		item.Choose = func() form.Response { return responseOf(c.own(on, command)) }
 	}
 	return item
 }
@@ -160,8 +160,8 @@ func commandTo(on Target, to task.Status) string {
 	return ""
 }
 
-// missing is an unmet condition in a line or two.
-func missing(d rejection.Detail) string {
+// missingText is an unmet condition in a line or two.
+func missingText(d rejection.Detail) string {
 	text := "missing: " + d.Condition + ": found " + d.Found
 	if d.Want != "" {
 		text += "; to do: " + d.Want

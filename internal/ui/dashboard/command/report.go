@@ -24,21 +24,21 @@ func (c Commands) Report(out record.Outcome, err error) (string, error) {
 	}
 	if len(failures) > 0 {
 		return "", &Incomplete{tasks.Name(out.Task) + " is " + string(out.Task.Status) + ", but " +
-			strings.Join(failures, "; ") + "; " + c.Style.Keys.Of("retry") + " tries again" + rescued(out.Stayed)}
+			strings.Join(failures, "; ") + "; " + c.Style.Keys.Of("retry") + " tries again" + rescueWords(out.Stayed)}
 	}
-	return became(out) + rescued(out.Stayed), nil
+	return outcomeWords(out) + rescueWords(out.Stayed), nil
 }
 
-// rescued says what stayed behind of a task's work and is kept; empty where nothing did.
-func rescued(stayed []string) string {
+// rescueWords says what stayed behind of a task's work and is kept; empty where nothing did.
+func rescueWords(stayed []string) string {
 	if len(stayed) == 0 {
 		return ""
 	}
 	return "; rescued: " + strings.Join(stayed, "; ")
 }
 
-// became is what became of a task.
-func became(out record.Outcome) string {
+// outcomeWords is what became of a task.
+func outcomeWords(out record.Outcome) string {
 	name := tasks.Name(out.Task)
 	switch {
 	case out.Queued:

@@ -42,11 +42,11 @@ type Model struct {
 	Environ []string // of the terminal
 	begun   time.Time
 	told    map[string]bool // by task
-	view    left
+	view    keptView
 }
 
-// left is how the screen is to be kept. Commands that keep it may run in any order: each keeps the latest words.
-type left struct {
+// keptView is how the screen is to be kept. Commands that keep it may run in any order: each keeps the latest words.
+type keptView struct {
 	mu      sync.Mutex
 	words   string // empty before the kept ones were read
 	dirty   bool   // they are not kept yet

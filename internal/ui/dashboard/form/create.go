@@ -127,7 +127,7 @@ func (c *Creation) setChoices(msg ChoicesRead) {
 	for _, p := range c.choices.Projects {
 		projects = append(projects, p.Name)
 	}
-	c.picks[fieldProject] = c.picks[fieldProject].offer(named(projects))
+	c.picks[fieldProject] = c.picks[fieldProject].offer(optionsOf(projects))
 	if first {
 		c.picks[fieldProject] = c.picks[fieldProject].with(c.project)
 		if c.project != "" && c.picks[fieldProject].value() != c.project {
@@ -162,7 +162,7 @@ func (c *Creation) harnesses() []option {
 	for _, one := range sorted {
 		names = append(names, one.Name)
 	}
-	return named(names)
+	return optionsOf(names)
 }
 
 // harnessHint is what to know of the chosen harness before it is used: whose program it is, or why no agent will start.
@@ -179,7 +179,7 @@ func (c *Creation) harnessHint(f field, whose string) string {
 	return whose
 }
 
-func named(names []string) []option {
+func optionsOf(names []string) []option {
 	out := make([]option, len(names))
 	for i, n := range names {
 		out[i] = option{n, screen.Clean(n)}
@@ -207,7 +207,7 @@ func (c *Creation) settle() {
 		workflows = append(workflows, own)
 	}
 	flow := &c.picks[fieldWorkflow]
-	if *flow = flow.offer(named(workflows)); !flow.touched {
+	if *flow = flow.offer(optionsOf(workflows)); !flow.touched {
 		*flow = flow.with(own)
 	}
 	births := []option{{"", "(the usual)"}}

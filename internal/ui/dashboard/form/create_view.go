@@ -21,7 +21,7 @@ func (c *Creation) Keys() []string {
 	case c.sent:
 		return []string{"Esc", "leave it; it goes on being created"}
 	case c.leaving:
-		return leavingKeys()
+		return keysToLeave()
 	}
 	out := []string{"ctrl+s", "create"}
 	if c.focus == fields-1 {
@@ -79,7 +79,7 @@ func (c *Creation) top(width, height int) []string {
 	out := []string{title}
 	switch {
 	case c.leaving:
-		out = append(out, screen.Problem(c.style, leavingText, width, max(1, height-3))...)
+		out = append(out, screen.Problem(c.style, textToLeave, width, max(1, height-3))...)
 	case c.problem != "":
 		out = append(out, screen.Problem(c.style, c.problem, width, max(1, height-3))...)
 	}

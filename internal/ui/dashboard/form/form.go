@@ -52,10 +52,10 @@ type Edited struct {
 	Err  error
 }
 
-// leavingKeys are the keys of a form that asked whether its text may be lost.
-func leavingKeys() []string { return []string{"Esc", "throws it away", "any other key", "goes on"} }
+// keysToLeave are the keys of a form that asked whether its text may be lost.
+func keysToLeave() []string { return []string{"Esc", "throws it away", "any other key", "goes on"} }
 
-const leavingText = "What you wrote is not sent. Esc again throws it away."
+const textToLeave = "What you wrote is not sent. Esc again throws it away."
 
 func length(text string) string {
 	lines := strings.Count(strings.TrimRight(text, "\n"), "\n") + 1

@@ -233,7 +233,7 @@ func (p *TextPrompt) Unsent() bool { return strings.TrimSpace(p.value()) != "" &
 func (p *TextPrompt) Keys() []string {
 	switch {
 	case p.leaving:
-		return leavingKeys()
+		return keysToLeave()
 	case !p.Long:
 		return []string{"Enter", "send", "Esc", "leave it"}
 	case p.large != "":
@@ -254,7 +254,7 @@ func (p *TextPrompt) top(width, height int) []string {
 	}
 	switch {
 	case p.leaving:
-		out = append(out, screen.Problem(p.Style, leavingText, width, 2)...)
+		out = append(out, screen.Problem(p.Style, textToLeave, width, 2)...)
 	case p.problem != "":
 		out = append(out, screen.Problem(p.Style, p.problem, width, max(1, height-len(out)-2))...)
 	}
@@ -304,7 +304,7 @@ func (p *TextPrompt) inPlace(behind []string, size screen.Size) ([]string, *tea.
 	}
 	switch {
 	case p.leaving:
-		title = p.Style.Bad.Render(leavingText)
+		title = p.Style.Bad.Render(textToLeave)
 	case p.problem != "":
 		title = p.Style.Bad.Render(screen.Clean(p.problem))
 	}

@@ -39,15 +39,15 @@ const (
 	activityTitle = "Activity"
 )
 
-// filled is what some task of the list has something in: a column that would be empty in all of them is not there. It
-// depends on neither the cursor nor how far the list is scrolled: the columns stay where they are.
-type filled struct {
+// columnsInUse are those in which some task of the list has something: a column that would be empty in all of them is
+// not there. It depends on neither the cursor nor how far the list is scrolled: the columns stay where they are.
+type columnsInUse struct {
 	projects, pr, commits, changes, summary bool
 
 	reason bool // not all reasons have a line of their own: some are in the place of the summary
 }
 
-func (m *Model) filled() (some filled) {
+func (m *Model) columnsInUse() (some columnsInUse) {
 	some.projects = m.tasks.SeveralProjects
 	needs := 0
 	for i := range m.tasks.Shown {
@@ -67,7 +67,7 @@ func (m *Model) filled() (some filled) {
 
 // columns are those that fit and that some task has something in. Task and Summary take the room that the
 // others leave.
-func columns(width int, some filled) []column {
+func columns(width int, some columnsInUse) []column {
 	status := 14
 	if width >= wideScreen {
 		status = 18

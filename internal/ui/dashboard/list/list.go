@@ -78,31 +78,31 @@ func (m *Model) needs(most int) (n int) {
 	return n
 }
 
-// placed is a task that is visible, and how many lines it has.
-type placed struct{ at, lines int }
+// placement is a task that is visible, and how many lines it has.
+type placement struct{ at, lines int }
 
-// placed are the visible tasks. Those that need the person have a second line, from the top, while all rows fit, or, in
-// a list that is too long for that, in a third of the lines while the selected task is visible all the same.
-func (m *Model) placed(size screen.Size) []placed {
+// placements are the visible tasks. Those that need the person have a second line, from the top, while all rows fit,
+// or, in a list that is too long for that, in a third of the lines while the selected task is visible all the same.
+func (m *Model) placements(size screen.Size) []placement {
 	fit := m.needs(size.Height - 2 - len(m.tasks.Shown) - len(m.whole(size, m.Answering())))
 	if some := m.needs(size.Height / 3); some > fit {
-		out := m.placedWith(size, some)
+		out := m.placementsWith(size, some)
 		for _, one := range out {
 			if one.at == m.tasks.Cursor && one.lines > 1 {
 				return out
 			}
 		}
 	}
-	return m.placedWith(size, fit)
+	return m.placementsWith(size, fit)
 }
 
-// placedWith are the visible tasks, where the first ones have a second line.
-func (m *Model) placedWith(size screen.Size, twice int) []placed {
+// placementsWith are the visible tasks, where the first ones have a second line.
+func (m *Model) placementsWith(size screen.Size, twice int) []placement {
 	shown, cursor, below := len(m.tasks.Shown), m.tasks.Cursor, len(m.whole(size, m.Answering()))
-	out := make([]placed, 0, max(0, size.Height))
+	out := make([]placement, 0, max(0, size.Height))
 	used := 1
 	for i := m.first(size); i < shown && used < size.Height; i++ {
-		one := placed{i, 1}
+		one := placement{i, 1}
 		switch {
 		case i == cursor:
 			one.lines = 2 + below
@@ -124,7 +124,7 @@ func (m *Model) first(size screen.Size) int {
 // Visible are the tasks that are visible.
 func (m *Model) Visible(size screen.Size) []*task.Task {
 	var out []*task.Task
-	for _, one := range m.placed(size) {
+	for _, one := range m.placements(size) {
 		out = append(out, m.tasks.At(one.at).Task)
 	}
 	return out
@@ -132,7 +132,7 @@ func (m *Model) Visible(size screen.Size) []*task.Task {
 
 // CursorLine is the last line of the selected task, counted from the titles.
 func (m *Model) CursorLine(size screen.Size) (line int) {
-	for _, one := range m.placed(size) {
+	for _, one := range m.placements(size) {
 		line += one.lines
 		if one.at == m.tasks.Cursor {
 			break
@@ -155,7 +155,7 @@ func (m *Model) TaskAt(line int, size screen.Size) (int, bool) {
 		return 0, false
 	}
 	last := 0
-	for _, one := range m.placed(size) {
+	for _, one := range m.placements(size) {
 		if last += one.lines; line <= last {
 			return one.at, true
 		}

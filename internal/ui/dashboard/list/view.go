@@ -11,8 +11,8 @@ import (
 
 // View draws the table.
 func (m *Model) View(size screen.Size) []string {
-	rows := m.placed(size)
-	columns := columns(size.Width, m.filled())
+	rows := m.placements(size)
+	columns := columns(size.Width, m.columnsInUse())
 	titles := []string{screen.Fit(taskTitle+m.unseen(rows, columns[0].width-len(taskTitle)), columns[0].width)}
 	for _, c := range columns[1:] {
 		titles = append(titles, c.fit(c.title, c.width))
@@ -40,7 +40,7 @@ func (m *Model) View(size screen.Size) []string {
 }
 
 // unseen says how many tasks have no room above and below those that are visible; empty where all have.
-func (m *Model) unseen(rows []placed, room int) string {
+func (m *Model) unseen(rows []placement, room int) string {
 	if len(rows) == 0 {
 		return ""
 	}

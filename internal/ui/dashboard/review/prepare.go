@@ -75,7 +75,7 @@ func (c *content) file(f *diff.ChangedFile, b *budget) {
 		var old, new highlight.Inside // the two files, each by itself
 		for i := range hunk.Lines {
 			l := &hunk.Lines[i]
-			one := line{text: shown(l.Text, crlf)}
+			one := line{text: printableCode(l.Text, crlf)}
 			for c.numbers < len(strconv.Itoa(max(l.Old, l.New))) {
 				c.numbers++
 			}
@@ -117,8 +117,9 @@ func hasCRLF(f *diff.ChangedFile) bool {
 	return true
 }
 
-// shown is a line that is fit to be shown: what a terminal would execute, and what turns a line around, is written out.
-func shown(text string, crlf bool) string {
+// printableCode is a line that is fit to be shown: what a terminal would execute, and what turns a line around, is
+// written out.
+func printableCode(text string, crlf bool) string {
 	if crlf {
 		text = strings.TrimSuffix(text, "\r")
 	}

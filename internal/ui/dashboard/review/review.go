@@ -407,10 +407,10 @@ func (m *Model) Search(msg tea.Msg, size screen.Size) (found bool) {
 }
 
 // matches reports whether a text has another one. Capitals count only where there is one in what is searched for.
-func matches(text, part string) bool { return len(matched(text, part)) > 0 }
+func matches(text, part string) bool { return len(matchesIn(text, part)) > 0 }
 
-// matched are the places in a text that have what is searched for.
-func matched(text, part string) []diff.Range {
+// matchesIn are the places in a text that have what is searched for.
+func matchesIn(text, part string) []diff.Range {
 	if part == "" {
 		return nil
 	}

@@ -115,7 +115,7 @@ func (b *builder) all() {
 		}
 	}
 	for _, name := range c.parts.Untracked {
-		b.note(nil, "new, not added: "+shown(name, false))
+		b.note(nil, "new, not added: "+printableCode(name, false))
 	}
 	b.lost()
 	for i := range files {
@@ -125,7 +125,7 @@ func (b *builder) all() {
 		b.file(&files[i])
 	}
 	for _, text := range c.parts.Rest {
-		b.note(nil, shown(text, false))
+		b.note(nil, printableCode(text, false))
 	}
 	if c.plain {
 		b.add(row{kind: rowBlank})
@@ -151,7 +151,7 @@ func (b *builder) file(f *diff.ChangedFile) {
 	b.enter(f)
 	b.add(row{kind: rowFile, file: f, at: f.At})
 	for _, text := range f.Notes {
-		b.add(row{kind: rowNote, file: f, text: shown(text, false), at: f.At})
+		b.add(row{kind: rowNote, file: f, text: printableCode(text, false), at: f.At})
 	}
 	at := len(b.rows)
 	for h := range f.Hunks {
@@ -227,7 +227,7 @@ func hunkText(h *diff.Hunk) string {
 	}
 	text := fmt.Sprintf("lines %d to %d", first, max(first, last))
 	if h.Title != "" {
-		text += "  " + shown(h.Title, false)
+		text += "  " + printableCode(h.Title, false)
 	}
 	return text
 }
@@ -236,7 +236,7 @@ func hunkText(h *diff.Hunk) string {
 func (m *Model) textOf(r row) string {
 	switch r.kind {
 	case rowFile:
-		return shown(r.file.Name, false)
+		return printableCode(r.file.Name, false)
 	case rowLine:
 		return m.content.lines[r.line].text
 	case rowComment:

@@ -188,7 +188,7 @@ func (m *Model) listed(f *diff.ChangedFile, width int) string {
 	if f.Binary {
 		counts = m.style.Faint.Render("binary")
 	}
-	name := screen.SqueezeTo(shown(f.Name, false), max(1, width-3-screen.Width(counts)))
+	name := screen.SqueezeTo(printableCode(f.Name, false), max(1, width-3-screen.Width(counts)))
 	return screen.Cut("  "+name+" "+counts, width)
 }
 
@@ -256,9 +256,9 @@ func (m *Model) draw(at int, size screen.Size) []string {
 }
 
 func (m *Model) fileHead(f *diff.ChangedFile, width int) string {
-	name := shown(f.Name, false)
+	name := printableCode(f.Name, false)
 	if f.Old != "" {
-		name = shown(f.Old, false) + " → " + name
+		name = printableCode(f.Old, false) + " → " + name
 	}
 	counts := "+" + screen.Count(f.Added) + " -" + screen.Count(f.Removed)
 	if f.Binary {
@@ -378,7 +378,7 @@ func (all allEscapes) of(style *lipgloss.Style, emphasis bool) escapes {
 // lines have one colour: they are read last.
 func (m *Model) pieces(one line, base *lipgloss.Style, kind diff.Kind) []piece {
 	edges := []int{0, len(one.text)}
-	found := matched(one.text, m.search.Text)
+	found := matchesIn(one.text, m.search.Text)
 	for _, t := range one.tokens {
 		edges = append(edges, t.From, t.To)
 	}

@@ -22,23 +22,23 @@ func Width(text string) int {
 
 // Clean makes one line of untrusted text and removes everything that a terminal would execute.
 func Clean(text string) string {
-	if strings.IndexFunc(text, executed) < 0 {
+	if strings.IndexFunc(text, mayExecute) < 0 {
 		return text
 	}
 	return strings.Map(func(r rune) rune {
 		switch {
 		case unicode.IsSpace(r): // every kind of line end too
 			return ' '
-		case unicode.IsControl(r) || executed(r) && r != utf8.RuneError:
+		case unicode.IsControl(r) || mayExecute(r) && r != utf8.RuneError:
 			return -1
 		}
 		return r // a byte that is no character has become the sign for one
 	}, ansi.Strip(text))
 }
 
-// executed reports whether a terminal may execute a character instead of showing it. Direction marks would reverse
+// mayExecute reports whether a terminal may execute a character instead of showing it. Direction marks would reverse
 // the line. The zero-width joiner stays: it holds the parts of an emoji together.
-func executed(r rune) bool {
+func mayExecute(r rune) bool {
 	return r != '\u200d' && (unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp) ||
 		r == utf8.RuneError)
 }

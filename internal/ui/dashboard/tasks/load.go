@@ -333,8 +333,8 @@ func (s *Set) Forget() {
 	maps.DeleteFunc(s.timeouts, func(_ string, timeouts task.Timeouts) bool { return timeouts == nil })
 }
 
-// measured is the work of a task when it was last measured.
-type measured struct {
+// measurement is the work of a task when it was last measured.
+type measurement struct {
 	work    Work
 	known   bool
 	version int64
@@ -345,6 +345,6 @@ type measured struct {
 // change the task.
 const workLasts = 6
 
-func (one measured) stale(t *task.Task, cycle int) bool {
+func (one measurement) stale(t *task.Task, cycle int) bool {
 	return one.version != t.Version || t.Live && cycle-one.cycle >= workLasts
 }

@@ -101,9 +101,9 @@ func judges(def *workflow.Definition, status task.Status) bool {
 	})
 }
 
-// unpassed reports whether a task left a status that judges the work without a verdict that accepted it: after crashes,
-// or because a person moved it on. Without the history it is so where the work was handed in without a review.
-func unpassed(def *workflow.Definition, events []history.Event, t task.Task, status task.Status) bool {
+// notPassed reports whether a task left a status that judges the work without a verdict that accepted it: after
+// crashes, or because a person moved it on. Without the history it is so where the work was handed in without a review.
+func notPassed(def *workflow.Definition, events []history.Event, t task.Task, status task.Status) bool {
 	if !judges(def, status) {
 		return false
 	}
@@ -130,7 +130,7 @@ func (s *Set) steps(style *screen.Style, t task.Task) (parts []string, here int)
 	ahead := future(def, t)
 	for _, status := range done {
 		switch name := screen.CleanRaw(string(status)); {
-		case !unpassed(def, events, t, status):
+		case !notPassed(def, events, t, status):
 			parts = append(parts, style.Faint.Render("✓ "+name))
 		case !slices.Contains(ahead, status): // else it is still to be passed
 			parts = append(parts, style.Warn.Render("✗ "+name))

@@ -86,10 +86,10 @@ func TestUnpassed_isAReviewThatWasLeftWithoutAVerdict(t *testing.T) {
 		"the history is not read, not reviewed":  {nil, up, true},
 		"the history is not read, else reviewed": {nil, task.Task{Status: "reviewing"}, false},
 	} {
-		if got := unpassed(rules, row.events, row.at, "review"); got != row.want {
+		if got := notPassed(rules, row.events, row.at, "review"); got != row.want {
 			t.Errorf("%s: not passed: %t", name, got)
 		}
-		if unpassed(rules, row.events, row.at, "working") {
+		if notPassed(rules, row.events, row.at, "working") {
 			t.Errorf("%s: a status without verdicts is not passed", name)
 		}
 	}

@@ -141,7 +141,7 @@ type facts struct {
 	unreadable map[string]string               // by digest: why the workflow cannot be read
 	timeouts   map[string]task.Timeouts        // by project
 	origins    map[string]originAt             // by project
-	works      map[string]measured             // by task
+	works      map[string]measurement          // by task
 	firstSteps []string                        // what a person without any task does next
 	noTaskYet  string                          // why no task can be created, where there is none
 }
@@ -152,7 +152,7 @@ func New(ctx context.Context, store Store, inspector Inspector, project string, 
 		Project: project, Now: now, marks: Marks(), turns: map[string]map[task.Status]bool{},
 		History: func(string) []history.Event { return nil },
 		facts: facts{workflows: map[string]*workflow.Definition{}, unreadable: map[string]string{},
-			timeouts: map[string]task.Timeouts{}, works: map[string]measured{}, origins: map[string]originAt{}},
+			timeouts: map[string]task.Timeouts{}, works: map[string]measurement{}, origins: map[string]originAt{}},
 		loader: loader{ctx: ctx, store: store, inspector: inspector, loading: true},
 	}
 }
