@@ -192,7 +192,7 @@ func TestAKeyThatIsPressedLaterHidesNoWord(t *testing.T) {
 			says: "crash 1", want: []string{"Attach " + few(t)[0].ID},
 		},
 		"what was told while nothing is known yet": {
-			meanwhile: func(s *session) { s.send(news{"shop/fix/login: crash 1"}, tasks.WorkMeasured{}) },
+			meanwhile: func(s *session) { s.send(news{"shop/fix/login: crash 1"}, tasks.WorkflowRead{}) },
 			says:      "crash 1",
 		},
 		"what became of an earlier key": {

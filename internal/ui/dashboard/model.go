@@ -161,8 +161,8 @@ func (m *Model) handle(msg tea.Msg) tea.Cmd {
 	case jobResult:
 		m.asks.finish(msg)
 		return m.jobEnded()
-	case clockTick, recordChange, watcherName, watchFailed, tasks.Read, tasks.AgentsChecked, tasks.WorkflowRead,
-		tasks.TimeoutsRead, tasks.WorkMeasured, tasks.OriginRead, tasks.StepsRead:
+	case clockTick, recordChange, watcherName, watchFailed, tasks.Read, tasks.AgentsChecked,
+		tasks.WorkflowRead, tasks.Answer:
 		return m.aboutTasks(msg)
 	case detail.Read, detail.Drawn, detail.Tick:
 		return m.detail.Update(msg, m.layout.detailVisible())

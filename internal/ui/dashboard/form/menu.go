@@ -120,24 +120,13 @@ const menuWidth = 76
 
 // View draws the menu over what is behind it, or on the whole body where that is small.
 func (m *Menu) View(behind []string, size screen.Size) ([]string, *tea.Position) {
-	room, height := max(1, min(size.Width-4, menuWidth)), size.Height-2
-	framed := size.Height >= 12 && size.Width >= 40
-	if !framed {
-		room, height = max(1, size.Width), size.Height
-	}
-	lines := m.lines(room, max(1, height))
-	if !framed {
-		for len(lines) < size.Height {
-			lines = append(lines, "")
-		}
-		return screen.Clip(lines, size.Width, size.Height), nil
-	}
-	out, _, _ := screen.Overlay(behind, screen.Box(m.Style, lines, size.Width), size.Width, size.Height)
+	out, _, _ := screen.FrameOver(m.Style, behind, size, screen.Size{Width: menuWidth, Height: size.Height}, m.lines)
 	return out, nil
 }
 
 // lines are the title, the items that fit, and what is to be known of the one under the cursor.
-func (m *Menu) lines(width, height int) []string {
+func (m *Menu) lines(room screen.Size) []string {
+	width, height := room.Width, room.Height
 	out := []string{m.Style.Title.Render(screen.Cut(screen.Clean(m.Title), width))}
 	about := m.about(width)
 	switch {
@@ -149,9 +138,9 @@ func (m *Menu) lines(width, height int) []string {
 		return append(out, m.Style.Faint.Render("no move leads out of here"))
 	}
 	about = about[:min(len(about), max(0, height-1-min(len(m.items), max(3, height/2))))]
-	room := max(1, height-1-len(about))
-	m.top = screen.Follow(m.top, m.at, room, len(m.items))
-	for i := m.top; i < len(m.items) && i < m.top+room; i++ {
+	visible := max(1, height-1-len(about))
+	m.top = screen.Follow(m.top, m.at, visible, len(m.items))
+	for i := m.top; i < len(m.items) && i < m.top+visible; i++ {
 		out = append(out, m.itemLine(i, width))
 	}
 	return append(out, about...)

@@ -28,7 +28,7 @@ type Model struct {
 	Style *screen.Style
 	All   []Entry
 
-	text    string
+	search  screen.LineInput
 	at, top int
 	problem string
 }
@@ -38,18 +38,11 @@ const most = 60
 
 // Update takes a letter of what is searched for, moves the cursor, or does the action under it.
 func (m *Model) Update(msg tea.Msg, _ screen.Size) form.Response {
-	switch msg := msg.(type) {
-	case tea.PasteMsg:
-		m.search(m.text + screen.OneLine(msg.Content, most))
-	case tea.KeyPressMsg:
-		return m.press(msg)
+	k, pressed := msg.(tea.KeyPressMsg)
+	if pressed {
+		m.problem = ""
 	}
-	return form.Response{}
-}
-
-func (m *Model) press(msg tea.KeyPressMsg) form.Response {
-	m.problem = ""
-	switch name := msg.String(); name {
+	switch k.String() {
 	case "esc":
 		return form.Response{Close: true}
 	case "enter":
@@ -66,27 +59,20 @@ func (m *Model) press(msg tea.KeyPressMsg) form.Response {
 		m.move(-len(m.All))
 	case "end":
 		m.move(len(m.All))
-	case "ctrl+u":
-		m.search("")
-	case "backspace":
-		if m.text == "" {
+	default:
+		if k.String() == "backspace" && m.search.Text == "" {
 			return form.Response{Close: true}
 		}
-		letters := []rune(m.text)
-		m.search(string(letters[:len(letters)-1]))
-	default:
-		m.search(m.text + screen.Clean(msg.Text))
+		before := m.search.Text
+		m.search.Type(msg)
+		if letters := []rune(m.search.Text); len(letters) > most {
+			m.search.Text = string(letters[:most])
+		}
+		if m.search.Text != before {
+			m.at, m.top = 0, 0
+		}
 	}
 	return form.Response{}
-}
-
-func (m *Model) search(text string) {
-	if letters := []rune(text); len(letters) > most {
-		text = string(letters[:most])
-	}
-	if text != m.text {
-		m.text, m.at, m.top = text, 0, 0
-	}
 }
 
 func (m *Model) move(n int) { m.at = max(0, min(m.at+n, len(m.found())-1)) }
@@ -106,7 +92,7 @@ func (m *Model) choose() form.Response {
 // found are the entries that hold every word that the person typed: those that are open first, among them the one with
 // that very key or name, then those whose name begins with it.
 func (m *Model) found() []Entry {
-	text := strings.ToLower(strings.TrimSpace(m.text))
+	text := strings.ToLower(strings.TrimSpace(m.search.Text))
 	var out []Entry
 	for _, one := range m.All {
 		in := strings.ToLower(one.Name + " " + one.Key + " " + one.Does + " " + one.Group)
@@ -118,7 +104,7 @@ func (m *Model) found() []Entry {
 		switch {
 		case text == "":
 			return 0
-		case e.Key == strings.TrimSpace(m.text) || e.Name == text:
+		case e.Key == strings.TrimSpace(m.search.Text) || e.Name == text:
 			return -2
 		case strings.HasPrefix(e.Name, text):
 			return -1
@@ -143,24 +129,21 @@ func (m *Model) Keys() []string {
 // width is the largest width of the text in the palette.
 const width = 84
 
+// height is the largest height of the palette.
+const height = 24
+
 // View draws the palette over what is behind it, or on the whole body where that is small.
 func (m *Model) View(behind []string, size screen.Size) ([]string, *tea.Position) {
-	room, height := max(1, min(size.Width-4, width)), max(1, min(size.Height-2, 24))
-	framed := size.Height >= 12 && size.Width >= 40
-	if !framed {
-		room, height = max(1, size.Width), max(1, size.Height)
-	}
-	lines := m.lines(room, height)
-	cursor := &tea.Position{X: min(screen.Width(m.field()), room-1)}
-	if !framed {
-		return screen.Clip(lines, size.Width, size.Height), cursor
-	}
-	box := screen.Box(m.Style, lines, size.Width)
-	out, x, y := screen.Overlay(behind, box, size.Width, size.Height)
-	return out, &tea.Position{X: x + 2 + cursor.X, Y: y + 1}
+	room := 0
+	out, x, y := screen.FrameOver(m.Style, behind, size, screen.Size{Width: width, Height: height},
+		func(in screen.Size) []string {
+			room = in.Width
+			return m.lines(in.Width, in.Height)
+		})
+	return out, &tea.Position{X: x + min(screen.Width(m.field()), room-1), Y: y}
 }
 
-func (m *Model) field() string { return ": " + screen.Clean(m.text) }
+func (m *Model) field() string { return ": " + m.search.Text }
 
 func (m *Model) lines(width, height int) []string {
 	found := m.found()

@@ -42,6 +42,24 @@ func Overlay(behind, front []string, width, height int) (out []string, x, y int)
 	return compose(width, height, lipgloss.NewLayer(back), lipgloss.NewLayer(box).X(x).Y(y)), x, y
 }
 
+// The least size of a screen on which a list has a frame.
+const (
+	leastFrameWidth  = 40
+	leastFrameHeight = 12
+)
+
+// FrameOver draws lines in a frame over the middle of behind, at most so large, and on all of a small screen. It
+// returns the position of the first of them.
+func FrameOver(s *Style, behind []string, size, most Size, draw func(Size) []string) (out []string, x, y int) {
+	if size.Width < leastFrameWidth || size.Height < leastFrameHeight {
+		out = Clip(draw(Size{max(1, size.Width), max(1, size.Height)}), size.Width, size.Height)
+		return append(out, make([]string, max(0, size.Height-len(out)))...), 0, 0
+	}
+	room := Size{min(size.Width-4, most.Width), min(size.Height-2, most.Height)}
+	out, x, y = Overlay(behind, Box(s, draw(room), size.Width), size.Width, size.Height)
+	return out, x + 2, y + 1
+}
+
 // compose draws layers on top of each other and cuts them to a size.
 func compose(width, height int, layers ...*lipgloss.Layer) []string {
 	canvas := lipgloss.NewCanvas(width, height)

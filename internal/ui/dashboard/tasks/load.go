@@ -87,30 +87,8 @@ type (
 		Workflow *workflow.Definition
 		Err      error
 	}
-	// TimeoutsRead has the timeouts of a project.
-	TimeoutsRead struct {
-		Project  string
-		Timeouts task.Timeouts
-		Err      error
-	}
-	// StepsRead has what a person without any task does next.
-	StepsRead struct {
-		Lines []string
-		None  string // why no task can be created
-		Err   error
-	}
-	// OriginRead has where the branches of a project go.
-	OriginRead struct {
-		Project string
-		Origin  Origin
-		Err     error
-	}
-	// WorkMeasured has the work on a task's branch.
-	WorkMeasured struct {
-		ID   string
-		Work Work
-		Err  error
-	}
+	// Answer has something else that was looked up.
+	Answer struct{ take func(*Set) Looked }
 )
 
 // firstTasks is more than a screen has lines.
@@ -191,22 +169,8 @@ func (s *Set) Update(msg tea.Msg) (tea.Cmd, Looked) {
 			return nil, Looked{"read the workflow of a task", msg.Err}
 		}
 		s.SetWorkflow(msg.Digest, msg.Workflow)
-	case TimeoutsRead:
-		if msg.Err == nil {
-			s.timeouts[msg.Project] = msg.Timeouts
-		}
-		return nil, Looked{"read the timeouts of a project", msg.Err}
-	case OriginRead:
-		// a failure is not reported: who asks for a pull request then gets it as the answer
-		s.origins[msg.Project] = originAt{Origin: msg.Origin, known: msg.Err == nil, cycle: s.clockCycles}
-	case StepsRead:
-		s.firstSteps, s.noTaskYet = msg.Lines, msg.None
-		return nil, Looked{"find out what to do first", msg.Err}
-	case WorkMeasured:
-		one := s.works[msg.ID]
-		// a failure is not reported: the list shows the work as unknown, and the task's diff has the reason
-		one.known, one.work = msg.Err == nil, msg.Work
-		s.works[msg.ID] = one
+	case Answer:
+		return nil, msg.take(s)
 	}
 	return nil, Looked{}
 }
@@ -244,7 +208,10 @@ func (s *Set) LookUp(visible []*task.Task) tea.Cmd {
 		create := s.Keys.Of("create")
 		cmds = append(cmds, func() tea.Msg {
 			lines, none, err := inspector.FirstSteps(ctx, create)
-			return StepsRead{lines, none, err}
+			return Answer{func(s *Set) Looked {
+				s.firstSteps, s.noTaskYet = lines, none
+				return Looked{"find out what to do first", err}
+			}}
 		})
 	}
 	for _, t := range visible {
@@ -257,7 +224,13 @@ func (s *Set) LookUp(visible []*task.Task) tea.Cmd {
 		s.works[t.ID] = one
 		cmds = append(cmds, func() tea.Msg {
 			work, err := inspector.Work(ctx, *t)
-			return WorkMeasured{t.ID, work, err}
+			return Answer{func(s *Set) Looked {
+				one := s.works[t.ID]
+				// a failure is not reported: the list shows the work as unknown, and the task's diff has the reason
+				one.known, one.work = err == nil, work
+				s.works[t.ID] = one
+				return Looked{}
+			}}
 		})
 	}
 	return tea.Batch(cmds...)
@@ -273,7 +246,12 @@ func (s *Set) readWorkflows() []tea.Cmd {
 			s.timeouts[project] = nil
 			cmds = append(cmds, func() tea.Msg {
 				timeouts, err := inspector.Timeouts(project)
-				return TimeoutsRead{project, timeouts, err}
+				return Answer{func(s *Set) Looked {
+					if err == nil {
+						s.timeouts[project] = timeouts
+					}
+					return Looked{"read the timeouts of a project", err}
+				}}
 			})
 		}
 		if _, known := s.workflows[ref.Digest]; known {
@@ -300,7 +278,12 @@ func (s *Set) readOrigin(t *task.Task) tea.Cmd {
 	ctx, inspector := s.ctx, s.inspector
 	return func() tea.Msg {
 		there, forge, project, err := inspector.Destination(ctx, *t)
-		return OriginRead{t.Project, Origin{there, forge, project}, err}
+		return Answer{func(s *Set) Looked {
+			// a failure is not reported: who asks for a pull request then gets it as the answer
+			to := Origin{there, forge, project}
+			s.origins[t.Project] = originAt{Origin: to, known: err == nil, cycle: s.clockCycles}
+			return Looked{}
+		}}
 	}
 }
 
