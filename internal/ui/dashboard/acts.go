@@ -121,7 +121,7 @@ type browseResult struct {
 func (a *asks) browse() tea.Cmd {
 	address, browser := a.target().Task.PRURL, a.backend.Terminal
 	return func() tea.Msg {
-		opened, err := browser.Browse(address)
+		opened, err := browser.Browse(a.ctx, address)
 		return browseResult{address, opened, err}
 	}
 }
