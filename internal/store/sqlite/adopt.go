@@ -2,11 +2,8 @@ package sqlite
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
-	"orange/internal/rules/document"
-	"orange/internal/rules/history"
 	"orange/internal/rules/record"
 	"orange/internal/rules/task"
 )
@@ -45,27 +42,34 @@ func adopt(ctx context.Context, tx *batch, a record.Adoption) (task.Task, error)
 		return t, err
 	}
 	if t.Workspace != "" {
-		done, err := tx.ExecContext(ctx,
-			"INSERT OR IGNORE INTO leases (workspace, project, task) VALUES (?, ?, ?)", t.Workspace, t.Project, t.ID)
+		taken, err := lease(ctx, tx, &t, t.Workspace)
 		if err != nil {
-			return t, fmt.Errorf("reserve workspace: %w", err)
+			return t, err
 		}
-		if taken, err := done.RowsAffected(); err != nil || taken != 1 {
+		if !taken {
 			return t, fmt.Errorf("%w: another task has the workspace %q", task.ErrConflict, t.Workspace)
 		}
 	}
-	t, grown, err := adoptHistory(ctx, tx, a, t)
+	grown := 0
+	for i, line := range a.Lines {
+		if err := writeEvent(ctx, tx, t.ID, i+1, line); err != nil {
+			return t, fmt.Errorf("write event: %w", err)
+		}
+		grown += len(line) + 1
+	}
+	t.Seq = len(a.Lines)
+	added, err := addEvents(ctx, tx, &t, a.Events)
 	if err != nil {
 		return t, err
 	}
 	t.Version = 1
-	if err := writeTask(ctx, tx, task.Task{}, t, grown); err != nil {
+	if err := writeTask(ctx, tx, task.Task{}, t, grown+added); err != nil {
 		return t, err
 	}
 	if err := noteRendering(ctx, tx, task.Task{}, t); err != nil {
 		return t, err
 	}
-	return t, adoptRest(ctx, tx, a, t)
+	return t, adoptRest(ctx, tx, a)
 }
 
 func unknown(ctx context.Context, tx *batch, id string) error {
@@ -95,96 +99,29 @@ func beginHooks(ctx context.Context, tx *batch, first int64) error {
 	return nil
 }
 
-// adoptHistory writes the history, and answers the task at its end and how many bytes there are.
-func adoptHistory(ctx context.Context, tx *batch, a record.Adoption, t task.Task) (after task.Task,
-	grown int, err error) {
-	write := func(seq int, line string) error {
-		if _, err := tx.ExecContext(ctx, "INSERT INTO events (task, seq, line) VALUES (?, ?, ?)", t.ID, seq,
-			line); err != nil {
-			return fmt.Errorf("write event: %w", err)
-		}
-		grown += len(line) + 1
-		return nil
-	}
-	for i, line := range a.Lines {
-		if err := write(i+1, line); err != nil {
-			return t, 0, err
-		}
-	}
-	t.Seq = len(a.Lines)
-	for _, e := range a.Events {
-		sealed, err := history.Seal(e, t.Seq+1, t.Hash)
-		if err != nil {
-			return t, 0, err
-		}
-		line, err := json.Marshal(sealed)
-		if err != nil {
-			return t, 0, fmt.Errorf("write event: %w", err)
-		}
-		if err := write(sealed.Seq, string(line)); err != nil {
-			return t, 0, err
-		}
-		t.Seq, t.Hash = sealed.Seq, sealed.Hash
-	}
-	return t, grown, nil
-}
-
 // adoptRest writes evidence, seats and what the header showed.
-func adoptRest(ctx context.Context, tx *batch, a record.Adoption, recorded task.Task) error {
+func adoptRest(ctx context.Context, tx *batch, a record.Adoption) error {
 	id := a.Task.ID
-	write := func(query string, args ...any) error {
-		if _, err := tx.ExecContext(ctx, query, args...); err != nil {
-			return fmt.Errorf("write what belongs to it: %w", err)
-		}
-		return nil
-	}
 	for _, s := range a.Spent {
-		if err := write("INSERT OR REPLACE INTO spent (task, source, digest, seq) VALUES (?, ?, ?, ?)", id,
-			s.Source, s.Digest, s.Seq); err != nil {
+		if err := spend(ctx, tx, id, s); err != nil {
 			return err
 		}
 	}
-	for _, e := range a.Entry {
-		if err := write("INSERT OR REPLACE INTO entries (task, source, digest) VALUES (?, ?, ?)", id, e.Source,
-			e.Digest); err != nil {
-			return err
-		}
+	if err := replaceEvidence(ctx, tx, "entries", id, a.Entry); err != nil {
+		return err
 	}
-	for _, e := range a.Start {
-		if err := write("INSERT OR REPLACE INTO starts (task, source, digest) VALUES (?, ?, ?)", id, e.Source,
-			e.Digest); err != nil {
-			return err
-		}
+	if err := replaceEvidence(ctx, tx, "starts", id, a.Start); err != nil {
+		return err
 	}
-	for _, shown := range onceShown(a.Shown, recorded) {
-		if err := write("INSERT OR IGNORE INTO renderings (task, field, value) VALUES (?, ?, ?)", id, shown.Field,
-			shown.Value); err != nil {
+	for _, shown := range a.Shown {
+		if err := addRendering(ctx, tx, id, shown); err != nil {
 			return err
 		}
 	}
 	for _, seat := range a.Seats {
-		err := write("INSERT OR IGNORE INTO seats (hash, task, role, hook, pid, began, ended) VALUES (?, ?, "+
-			"?, ?, ?, ?, ?)",
-			seat.Hash, id, seat.Role, seat.Hook, seat.PID, seat.Began, seat.Ended)
-		if err != nil {
+		if err := addSeat(ctx, tx, "INSERT OR IGNORE", id, &seat); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// onceShown are the values that a header showed, each once, without those that are noted with the task itself.
-func onceShown(all []record.Shown, recorded task.Task) []record.Shown {
-	seen := make(map[record.Shown]bool, len(all))
-	for _, v := range document.Fields(recorded) {
-		seen[record.Shown{Field: v.Key, Value: v.Text}] = true
-	}
-	var out []record.Shown
-	for _, one := range all {
-		if !seen[one] {
-			seen[one] = true
-			out = append(out, one)
-		}
-	}
-	return out
 }

@@ -84,12 +84,8 @@ func (s *Store) TasksSince(ctx context.Context,
 		}
 		query = `SELECT DISTINCT task FROM changes c WHERE number > ? AND seq < 0
 			AND NOT EXISTS (SELECT 1 FROM tasks WHERE id = c.task) ORDER BY task`
-		return tx.each(ctx, query, []any{cursor}, func(scan func(...any) error) error {
-			var id string
-			err := scan(&id)
-			gone = append(gone, id)
-			return err
-		})
+		gone, err = tx.texts(ctx, query, cursor)
+		return err
 	})
 	if err != nil {
 		return nil, nil, 0, fmt.Errorf("load the tasks that changed: %w", err)

@@ -5,13 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
-	"modernc.org/sqlite"
-	lib "modernc.org/sqlite/lib"
+	codes "modernc.org/sqlite/lib"
 
 	"orange/internal/rules/record"
-	"orange/internal/rules/task"
 )
 
 // errDamagedRow is a row that has something in it that this program does not write.
@@ -23,13 +20,8 @@ func IsDamaged(err error) bool {
 	if errors.Is(err, errDamagedRow) || errors.Is(err, errForeign) {
 		return true
 	}
-	var from *sqlite.Error
-	if !errors.As(err, &from) {
-		return false
-	}
-	const primary = 0xff // an extended code has its primary one in the lowest byte
-	code := from.Code() & primary
-	return code == lib.SQLITE_CORRUPT || code == lib.SQLITE_NOTADB
+	code := codeOf(err)
+	return code == codes.SQLITE_CORRUPT || code == codes.SQLITE_NOTADB
 }
 
 // Check lists what is wrong with the database file itself and with the rows of tasks; nothing when it is whole. Of rows
@@ -52,35 +44,6 @@ func (s *Store) Check(ctx context.Context) ([]string, error) {
 	}
 	if err != nil {
 		return nil, fmt.Errorf("check the record: %w", err)
-	}
-	return out, nil
-}
-
-// Owed lists the hooks that are still owed, of all tasks.
-func (s *Store) Owed(ctx context.Context) ([]task.OwedHook, error) {
-	var out []task.OwedHook
-	err := s.within(ctx, func(tx *batch) error {
-		var err error
-		out, err = hooks(ctx, tx, "state IN ('pending', 'failed')")
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("look for hooks that still have to run: %w", err)
-	}
-	return out, nil
-}
-
-// UnderWay lists the hooks of all tasks whose attempts began before a time and have not ended.
-func (s *Store) UnderWay(ctx context.Context, since time.Time) ([]task.OwedHook, error) {
-	var out []task.OwedHook
-	err := s.reading(ctx, func(tx *batch) error {
-		var err error
-		out, err = hooks(ctx, tx, "state IN ('pending', 'failed') AND ended_at = '' AND started_at != '' AND "+
-			"started_at < ?", task.FormatTime(since))
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("look for hooks under way: %w", err)
 	}
 	return out, nil
 }
@@ -128,13 +91,11 @@ func (s *Store) Strays(ctx context.Context) ([]string, error) {
 		UNION SELECT task FROM changes WHERE seq >= 0 AND task NOT IN (SELECT id FROM tasks) ORDER BY 1`)
 }
 
-func (s *Store) ids(ctx context.Context, query string, args ...any) ([]string, error) {
-	var out []string
-	err := s.rows(ctx, query, args, func(scan func(...any) error) error {
-		var id string
-		err := scan(&id)
-		out = append(out, id)
-		return err
+// ids are the answers of a question for the ids of tasks.
+func (s *Store) ids(ctx context.Context, query string, args ...any) (out []string, err error) {
+	err = s.use(ctx, func(b *batch) error {
+		out, err = b.texts(ctx, query, args...)
+		return s.explain(err)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("look for tasks: %w", err)

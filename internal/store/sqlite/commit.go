@@ -43,22 +43,9 @@ func commit(ctx context.Context, tx *batch, c record.Change) (task.Task, error) 
 	if err := changeLease(ctx, tx, c, &t); err != nil {
 		return task.Task{}, err
 	}
-	grown := 0
-	for _, e := range c.Events {
-		sealed, err := history.Seal(e, t.Seq+1, t.Hash)
-		if err != nil {
-			return task.Task{}, err
-		}
-		line, err := json.Marshal(sealed)
-		if err != nil {
-			return task.Task{}, fmt.Errorf("write event: %w", err)
-		}
-		if _, err := tx.ExecContext(ctx, "INSERT INTO events (task, seq, line) VALUES (?, ?, ?)", t.ID,
-			sealed.Seq, string(line)); err != nil {
-			return task.Task{}, fmt.Errorf("write event: %w", err)
-		}
-		t.Seq, t.Hash = sealed.Seq, sealed.Hash
-		grown += len(line) + 1
+	grown, err := addEvents(ctx, tx, &t, c.Events)
+	if err != nil {
+		return task.Task{}, err
 	}
 	if err := writeTask(ctx, tx, before, t, grown); err != nil {
 		return task.Task{}, err
@@ -79,6 +66,31 @@ func commit(ctx context.Context, tx *batch, c record.Change) (task.Task, error) 
 		}
 	}
 	return t, nil
+}
+
+// addEvents writes events behind those that the task has, and answers how many bytes its history grows by.
+func addEvents(ctx context.Context, tx *batch, t *task.Task, events []history.Event) (grown int, err error) {
+	for _, e := range events {
+		sealed, err := history.Seal(e, t.Seq+1, t.Hash)
+		if err != nil {
+			return 0, err
+		}
+		line, err := json.Marshal(sealed)
+		if err == nil {
+			err = writeEvent(ctx, tx, t.ID, sealed.Seq, string(line))
+		}
+		if err != nil {
+			return 0, fmt.Errorf("write event: %w", err)
+		}
+		t.Seq, t.Hash = sealed.Seq, sealed.Hash
+		grown += len(line) + 1
+	}
+	return grown, nil
+}
+
+func writeEvent(ctx context.Context, tx *batch, id string, seq int, line string) error {
+	_, err := tx.ExecContext(ctx, "INSERT INTO events (task, seq, line) VALUES (?, ?, ?)", id, seq, line)
+	return err
 }
 
 // checkVersion makes sure that no other commit came first, takes the counts that only the store keeps,
@@ -106,19 +118,21 @@ func noteRendering(ctx context.Context, tx *batch, before, after task.Task) erro
 	for _, v := range document.Fields(before) {
 		shown[v.Key] = v.Text
 	}
-	var rows []string
-	var args []any
 	for _, v := range document.Fields(after) {
 		if text, same := shown[v.Key]; same && text == v.Text && before.ID != "" {
 			continue
 		}
-		rows, args = append(rows, "(?, ?, ?)"), append(args, after.ID, v.Key, v.Text)
+		if err := addRendering(ctx, tx, after.ID, record.Shown{Field: v.Key, Value: v.Text}); err != nil {
+			return err
+		}
 	}
-	if len(rows) == 0 {
-		return nil
-	}
-	if _, err := tx.ExecContext(ctx, "INSERT OR IGNORE INTO renderings (task, field, value) VALUES "+
-		strings.Join(rows, ", "), args...); err != nil {
+	return nil
+}
+
+func addRendering(ctx context.Context, tx *batch, id string, shown record.Shown) error {
+	_, err := tx.ExecContext(ctx, "INSERT OR IGNORE INTO renderings (task, field, value) VALUES (?, ?, ?)", id,
+		shown.Field, shown.Value)
+	if err != nil {
 		return fmt.Errorf("note what TASK.md shows: %w", err)
 	}
 	return nil
@@ -141,18 +155,25 @@ func changeLease(ctx context.Context, tx *batch, c record.Change, t *task.Task) 
 // reserve takes the first free workspace of the project.
 func reserve(ctx context.Context, tx *batch, t *task.Task, size int) error {
 	for n := 1; n <= size; n++ {
-		name := fmt.Sprintf("%s--%d", t.Project, n)
-		done, err := tx.ExecContext(ctx,
-			"INSERT OR IGNORE INTO leases (workspace, project, task) VALUES (?, ?, ?)", name, t.Project, t.ID)
-		if err != nil {
-			return fmt.Errorf("reserve workspace: %w", err)
-		}
-		if taken, err := done.RowsAffected(); err != nil || taken == 1 {
-			t.Workspace = name
+		if taken, err := lease(ctx, tx, t, fmt.Sprintf("%s--%d", t.Project, n)); err != nil || taken {
 			return err
 		}
 	}
 	return task.ErrPoolFull
+}
+
+// lease gives a task a workspace that no other one has, and reports whether it did.
+func lease(ctx context.Context, tx *batch, t *task.Task, workspace string) (bool, error) {
+	done, err := tx.ExecContext(ctx, "INSERT OR IGNORE INTO leases (workspace, project, task) VALUES (?, ?, ?)",
+		workspace, t.Project, t.ID)
+	if err != nil {
+		return false, fmt.Errorf("reserve workspace: %w", err)
+	}
+	taken, err := done.RowsAffected()
+	if taken == 1 {
+		t.Workspace = workspace
+	}
+	return taken == 1, err
 }
 
 // writeTask writes a task whose history has grown by as many bytes.
@@ -250,35 +271,41 @@ func settle(ctx context.Context, tx *batch, c record.Change, t task.Task) error 
 
 func writeEvidence(ctx context.Context, tx *batch, c record.Change, t task.Task) error {
 	for _, e := range c.Spent {
-		_, err := tx.ExecContext(ctx,
-			"INSERT OR REPLACE INTO spent (task, source, digest, seq) VALUES (?, ?, ?, ?)", t.ID, e.Source,
-			e.Digest, t.Seq)
-		if err != nil {
-			return fmt.Errorf("note spent evidence: %w", err)
+		if err := spend(ctx, tx, t.ID, task.Spent{Evidence: e, Seq: t.Seq}); err != nil {
+			return err
 		}
 	}
 	if c.Entered {
 		if err := replaceEvidence(ctx, tx, "entries", t.ID, c.Entry); err != nil {
-			return fmt.Errorf("note evidence at entry: %w", err)
+			return err
 		}
 	}
 	if c.Entered || c.Begun {
-		if err := replaceEvidence(ctx, tx, "starts", t.ID, c.Start); err != nil {
-			return fmt.Errorf("note evidence at the start of an agent: %w", err)
-		}
+		return replaceEvidence(ctx, tx, "starts", t.ID, c.Start)
 	}
 	return nil
 }
 
-func replaceEvidence(ctx context.Context, tx *batch, table, id string, evidence []task.Evidence) error {
-	if _, err := tx.ExecContext(ctx, "DELETE FROM "+table+" WHERE task = ?", id); err != nil {
-		return err
+func spend(ctx context.Context, tx *batch, id string, s task.Spent) error {
+	_, err := tx.ExecContext(ctx, "INSERT OR REPLACE INTO spent (task, source, digest, seq) VALUES (?, ?, ?, ?)", id,
+		s.Source, s.Digest, s.Seq)
+	if err != nil {
+		return fmt.Errorf("note spent evidence: %w", err)
 	}
+	return nil
+}
+
+// replaceEvidence notes what was there when a status began (entries), or when its agent was started last (starts).
+func replaceEvidence(ctx context.Context, tx *batch, table, id string, evidence []task.Evidence) error {
+	_, err := tx.ExecContext(ctx, "DELETE FROM "+table+" WHERE task = ?", id)
 	for _, e := range evidence {
-		if _, err := tx.ExecContext(ctx, "INSERT INTO "+table+" (task, source, digest) VALUES (?, ?, ?)", id,
-			e.Source, e.Digest); err != nil {
-			return err
+		if err == nil {
+			_, err = tx.ExecContext(ctx, "INSERT INTO "+table+" (task, source, digest) VALUES (?, ?, ?)", id,
+				e.Source, e.Digest)
 		}
+	}
+	if err != nil {
+		return fmt.Errorf("note the evidence among %s: %w", table, err)
 	}
 	return nil
 }
@@ -300,16 +327,9 @@ func writeSeats(ctx context.Context, tx *batch, c record.Change, t task.Task) er
 			return errors.Join(task.ErrNobody, err)
 		}
 	}
-	if seat := c.NewSeat; seat != nil {
-		start, err := json.Marshal(seat.Start)
-		if err != nil {
-			return fmt.Errorf("note seat: %w", err)
-		}
-		_, err = tx.ExecContext(ctx, "INSERT INTO seats (hash, task, role, hook, pid, began, ended, start) "+
-			"VALUES (?, ?, ?, ?, ?, ?, 0, ?)",
-			seat.Hash, t.ID, seat.Role, seat.Hook, seat.PID, seat.Began, string(start))
-		if err != nil {
-			return fmt.Errorf("note seat: %w", err)
+	if c.NewSeat != nil {
+		if err := addSeat(ctx, tx, "INSERT", t.ID, c.NewSeat); err != nil {
+			return err
 		}
 	}
 	if err := takeSeat(ctx, tx, c, t.ID); err != nil {
@@ -321,6 +341,19 @@ func writeSeats(ctx context.Context, tx *batch, c record.Change, t task.Task) er
 		if err != nil {
 			return fmt.Errorf("note notice: %w", err)
 		}
+	}
+	return nil
+}
+
+func addSeat(ctx context.Context, tx *batch, how, id string, seat *record.Seat) error {
+	start, err := json.Marshal(seat.Start)
+	if err == nil {
+		_, err = tx.ExecContext(ctx, how+" INTO seats (hash, task, role, hook, pid, began, ended, start) "+
+			"VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+			seat.Hash, id, seat.Role, seat.Hook, seat.PID, seat.Began, seat.Ended, string(start))
+	}
+	if err != nil {
+		return fmt.Errorf("note seat: %w", err)
 	}
 	return nil
 }

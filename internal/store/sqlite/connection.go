@@ -99,6 +99,17 @@ func (b *batch) each(ctx context.Context, query string, args []any, visit func(s
 	return rows.Err()
 }
 
+// texts are the answers of a question for one text a row.
+func (b *batch) texts(ctx context.Context, query string, args ...any) (out []string, err error) {
+	err = b.each(ctx, query, args, func(scan func(...any) error) error {
+		var text string
+		err := scan(&text)
+		out = append(out, text)
+		return err
+	})
+	return out, err
+}
+
 // one reads the first row of an answer. An answer without a row is sql.ErrNoRows.
 func (b *batch) one(ctx context.Context, query string, args []any, into ...any) error {
 	statement, err := b.statement(ctx, query)

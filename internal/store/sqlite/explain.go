@@ -14,27 +14,22 @@ import (
 
 // explain adds to an error of the database what a person can do about it: its own words are made for programmers.
 func (s *Store) explain(err error) error {
-	var found *driver.Error
-	if !errors.As(err, &found) {
-		return err
-	}
-	if said := s.advice(found.Code()); said != "" {
+	if said := s.advice(codeOf(err)); said != "" {
 		return fmt.Errorf("%w: %s", err, said)
 	}
 	return err
 }
 
-// busy reports whether another program has the database locked.
-func busy(err error) bool {
-	var found *driver.Error
-	return errors.As(err, &found) && found.Code()&primary == codes.SQLITE_BUSY
+// codeOf is what kind of error of the database an error comes from; 0 where it comes from none.
+func codeOf(err error) int {
+	const kind = 0xff // the rest says where it came up
+	if found, is := errors.AsType[*driver.Error](err); is {
+		return found.Code() & kind
+	}
+	return 0
 }
 
-// primary is the part of a code that says what kind of error it is; the rest says where it came up.
-const primary = 0xff
-
 func (s *Store) advice(code int) string {
-	code &= primary
 	if code == codes.SQLITE_CANTOPEN || code == codes.SQLITE_IOERR { // SQLite does not tell why
 		const ofRecord = 4 // the database, its two files of commits, and its folder
 		if err := proc.RoomForFiles(ofRecord); err != nil {

@@ -47,12 +47,8 @@ func (s *Store) Tail(ctx context.Context, id string, after int) (lines []string,
 			return err
 		}
 		query := "SELECT line FROM events WHERE task = ? AND seq > ? ORDER BY seq"
-		return tx.each(ctx, query, []any{id, after}, func(scan func(...any) error) error {
-			var line string
-			err := scan(&line)
-			lines = append(lines, line)
-			return err
-		})
+		lines, err = tx.texts(ctx, query, id, after)
+		return err
 	})
 	if err != nil {
 		return nil, 0, fmt.Errorf("load history of task %q: %w", id, err)

@@ -14,14 +14,28 @@ import (
 
 // Hooks are all hooks that an event of a task queued, in any state.
 func (s *Store) Hooks(ctx context.Context, id string, event int) ([]task.OwedHook, error) {
-	var out []task.OwedHook
-	err := s.reading(ctx, func(tx *batch) error {
-		var err error
-		out, err = hooks(ctx, tx, "task = ? AND event = ?", id, event)
+	return s.hooks(ctx, "task = ? AND event = ?", id, event)
+}
+
+// Owed lists the hooks that are still owed, of all tasks.
+func (s *Store) Owed(ctx context.Context) ([]task.OwedHook, error) {
+	return s.hooks(ctx, "state IN ('pending', 'failed')")
+}
+
+// UnderWay lists the hooks of all tasks whose attempts began before a time and have not ended.
+func (s *Store) UnderWay(ctx context.Context, since time.Time) ([]task.OwedHook, error) {
+	return s.hooks(ctx, "state IN ('pending', 'failed') AND ended_at = '' AND started_at != '' AND started_at < ?",
+		task.FormatTime(since))
+}
+
+// hooks are those that meet a condition, in order.
+func (s *Store) hooks(ctx context.Context, where string, args ...any) (out []task.OwedHook, err error) {
+	err = s.reading(ctx, func(tx *batch) error {
+		out, err = hooks(ctx, tx, where, args...)
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("load hooks of task %q: %w", id, err)
+		return nil, fmt.Errorf("load hooks: %w", err)
 	}
 	return out, nil
 }
@@ -46,20 +60,9 @@ const clockSet = 5 * time.Minute
 // PendingTasks lists the tasks that owe a hook which may be tried now: pending ones, and failed ones whose time has
 // come.
 func (s *Store) PendingTasks(ctx context.Context, now time.Time) ([]string, error) {
-	var out []string
-	err := s.rows(
-		ctx, `SELECT DISTINCT task FROM hooks WHERE state IN ('pending', 'failed')
+	return s.ids(ctx, `SELECT DISTINCT task FROM hooks WHERE state IN ('pending', 'failed')
 		AND (state = 'pending' OR next_try <= ? OR next_try > ?) ORDER BY task`,
-		[]any{task.FormatTime(now), task.FormatTime(now.Add(clockSet))}, func(scan func(...any) error) error {
-			var id string
-			err := scan(&id)
-			out = append(out, id)
-			return err
-		})
-	if err != nil {
-		return nil, fmt.Errorf("look for hooks that still have to run: %w", err)
-	}
-	return out, nil
+		task.FormatTime(now), task.FormatTime(now.Add(clockSet)))
 }
 
 func scanSeat(scan func(...any) error) (record.Seat, error) {

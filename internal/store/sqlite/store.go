@@ -168,7 +168,7 @@ func (s *Store) version(ctx context.Context) (have int, err error) {
 	defer tick.Stop()
 	for {
 		err = s.one(ctx, "PRAGMA user_version", nil, &have)
-		if !busy(err) || time.Now().After(deadline) {
+		if codeOf(err) != codes.SQLITE_BUSY || time.Now().After(deadline) {
 			return have, err
 		}
 		select {
