@@ -10,8 +10,6 @@ import (
 	"orange/fleet/setup"
 	"orange/internal/api/fleet"
 	"orange/internal/app"
-	"orange/internal/run/proc"
-	"orange/internal/store/mirror"
 )
 
 // awaitPause is how long the client waits between two looks of what a person waits for.
@@ -38,7 +36,7 @@ func RunWith(home string, s setup.Setup, server Server, unread error, args []str
 func Of(home string, s setup.Setup, server Server) *Client {
 	socket := os.Getenv(AgentVariable)
 	_ = os.Unsetenv(AgentVariable) // it fails for no such name
-	return &Client{Hosts: fleet.Hosts{Home: home, Locks: mirror.Files{Home: home}}, Setup: s, Server: server,
+	return &Client{Hosts: fleet.Hosts{Home: home}, Setup: s, Server: server,
 		Now:   time.Now,
 		Key:   sync.OnceValues(func() (ssh.Signer, error) { return SigningKey(s.SigningKey, socket) }),
 		Every: func() <-chan time.Time { return time.After(awaitPause) }}

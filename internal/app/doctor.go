@@ -48,7 +48,7 @@ func (at place) examine(ctx context.Context, asked record.Examination, progress 
 	var findings []record.Finding
 	if rebuild {
 		// A monitor has the record open that is lost, and would go on writing there.
-		own := lease.Watch{Home: dir, Locks: mirror.Files{Home: dir}}
+		own := lease.Watch{Home: dir}
 		release, free, err := own.TryLock()
 		if err != nil {
 			return nil, err

@@ -153,13 +153,13 @@ func (a *app) connect() error {
 	}
 	log := logfile.NewLogger(a.log, level)
 	a.home = &home.Home{Dir: a.dir, Workflows: workflows.Files, Usual: workflows.Usual, Harnesses: harnesses.Files,
-		Keeper: a.store, Locker: a.files,
+		Keeper: a.store,
 		Older: func(ctx context.Context) (older int, err error) {
 			_, older, err = a.queries().Unrecorded(ctx)
 			return older, err
 		}}
-	a.server = tmux.ServerOf(a.dir, a.call.Getenv)
-	a.lease = lease.Watch{Home: a.dir, Locks: a.files}
+	a.server = tmux.ServerOf(a.dir)
+	a.lease = lease.Watch{Home: a.dir}
 	a.environments = &environment.PerTask{Home: a.dir, Server: a.server, Configure: a.configureTmux, Locks: a.files,
 		Log: log}
 	a.agents = &agents.Observer{Server: a.server, Setup: a.home, Record: a.store, Configure: a.configureTmux}

@@ -69,7 +69,7 @@ func (w *world) another() *world {
 	store, err := sqlite.Open(w.t.Context(), filepath.Join(w.home, "orange.db"))
 	must(w.t, err)
 	w.t.Cleanup(func() { must(w.t, store.Close()) })
-	rules := &home.Home{Dir: w.home, Workflows: workflows.Files, Usual: workflows.Usual, Keeper: store, Locker: w.files}
+	rules := &home.Home{Dir: w.home, Workflows: workflows.Files, Usual: workflows.Usual, Keeper: store}
 	other := *w
 	other.store, other.runner = store, &runner{}
 	other.Engine = &engine.Engine{

@@ -14,6 +14,7 @@ import (
 	"orange/internal/rules/task"
 	"orange/internal/rules/yaml"
 	"orange/internal/run/proc"
+	"orange/internal/store/mirror"
 )
 
 // longest is the most patience that a person can have.
@@ -95,7 +96,7 @@ func host(r *yaml.Reader, n *yaml.Node) (h remote.Host) {
 
 // Change changes fleet.yml, one process after the other. The change gets the fleet as it is in the file.
 func (f Hosts) Change(ctx context.Context, change func(remote.Fleet) (remote.Fleet, error)) error {
-	release, err := f.Locks.Lock(ctx, "fleet")
+	release, err := mirror.Files{Home: f.Home}.Lock(ctx, "fleet")
 	if err != nil {
 		return err
 	}

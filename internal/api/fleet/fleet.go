@@ -24,15 +24,9 @@ import (
 	"orange/internal/work/worktree"
 )
 
-// Hosts are those of one home. Both fields are required.
+// Hosts are those of one home.
 type Hosts struct {
-	Home  string // $ORANGE_HOME
-	Locks Locker
-}
-
-// Locker keeps two commands from rewriting the same file at once.
-type Locker interface {
-	Lock(ctx context.Context, name string) (release func(), err error)
+	Home string // $ORANGE_HOME
 }
 
 // connecting is how long ssh may take to reach a host.

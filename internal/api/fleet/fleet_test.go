@@ -20,14 +20,9 @@ const patient = time.Minute
 
 var big = remote.Host{Name: "big", SSH: "me@big"}
 
-// free has no one else who could change a file.
-type free struct{}
-
-func (free) Lock(context.Context, string) (func(), error) { return func() {}, nil }
-
 func hosts(t *testing.T) fleet.Hosts {
 	t.Helper()
-	return fleet.Hosts{Home: t.TempDir(), Locks: free{}}
+	return fleet.Hosts{Home: t.TempDir()}
 }
 
 // fakeSSH is the only program on PATH but those of the system: it notes what it was given and does what a script says.

@@ -31,17 +31,11 @@ type Skills struct {
 	Files     fs.FS
 	Home      string // $ORANGE_HOME
 	Harnesses harnesses
-	Locks     locker
-	Getenv    func(name string) string // of the one who asks
 }
 
 type harnesses interface {
 	ListHarnesses(path string) ([]harness.Choice, error)
 	Harness(name string) (*harness.Harness, error)
-}
-
-type locker interface {
-	Lock(ctx context.Context, name string) (release func(), err error)
 }
 
 // target is one file at one place.

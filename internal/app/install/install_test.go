@@ -1,7 +1,6 @@
 package install_test
 
 import (
-	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -42,10 +41,6 @@ func (p programs) Harness(name string) (*harness.Harness, error) {
 	return &h, nil
 }
 
-type noLocks struct{}
-
-func (noLocks) Lock(context.Context, string) (func(), error) { return func() {}, nil }
-
 // world is a home of a person in which skills are installed.
 type world struct {
 	t      *testing.T
@@ -57,7 +52,7 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{t: t, person: t.TempDir()}
 	t.Setenv("HOME", w.person)
-	w.skills = install.Skills{Home: t.TempDir(), Locks: noLocks{}, Getenv: os.Getenv, Harnesses: programs{
+	w.skills = install.Skills{Home: t.TempDir(), Harnesses: programs{
 		"claude": {Skills: ".claude/skills", ProjectSkills: ".claude/skills"},
 		"amp":    {Skills: ".config/agents/skills", ProjectSkills: ".agents/skills"},
 		"codex":  {Skills: ".codex/skills", ProjectSkills: ".agents/skills"},

@@ -13,6 +13,7 @@ import (
 	"orange/internal/rules/harness"
 	"orange/internal/rules/task"
 	"orange/internal/run/proc"
+	"orange/internal/store/mirror"
 	"orange/internal/work/worktree"
 )
 
@@ -57,7 +58,7 @@ func (s Skills) save(all []written) error {
 // change changes what is installed, one process at a time. What change answers is on the list then, also where it
 // fails on its way.
 func (s Skills) change(ctx context.Context, change func([]written) ([]written, error)) error {
-	release, err := s.Locks.Lock(ctx, "installed")
+	release, err := mirror.Files{Home: s.Home}.Lock(ctx, "installed")
 	if err != nil {
 		return err
 	}

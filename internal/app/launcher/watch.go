@@ -9,7 +9,6 @@ import (
 	"orange/internal/run/environment"
 	"orange/internal/run/proc"
 	"orange/internal/store/lease"
-	"orange/internal/store/mirror"
 )
 
 // EnsureWatch starts a monitor for a home in the background, by the program self, if no process watches and
@@ -25,7 +24,7 @@ func EnsureWatch(call proc.Call, home, self string) error {
 	if err != nil || len(env) == 0 { // no person has started a task at this home, or it is gone
 		return err
 	}
-	return lease.Watch{Home: home, Locks: mirror.Files{Home: home}}.Ensure(func() error {
+	return lease.Watch{Home: home}.Ensure(func() error {
 		for _, name := range []string{"ORANGE_LOG_LEVEL", harness.WatchVariable} {
 			if value := call.Getenv(name); value != "" {
 				env = append(env, name+"="+value)

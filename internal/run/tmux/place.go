@@ -138,25 +138,14 @@ func (s *Server) lives(p place) (bool, error) {
 
 // lock takes the lock under which a server is started, and its place noted.
 func (s *Server) lock(ctx context.Context) (release func(), err error) {
-	file, err := s.lockFile()
-	if err == nil {
-		if err = proc.Lock(ctx, file); err != nil {
-			err = errors.Join(err, file.Close())
-		}
-	}
+	release, err = proc.LockFile(ctx, s.lockPath())
 	if err != nil {
-		return nil, fmt.Errorf("wait for others that start the terminal server: %w", err)
+		err = fmt.Errorf("wait for others that start the terminal server: %w", err)
 	}
-	return func() { _ = file.Close() }, nil // closing frees the lock
+	return release, err
 }
 
-func (s *Server) lockFile() (*os.File, error) {
-	dir := filepath.Join(filepath.Dir(s.Config), "locks")
-	if err := os.MkdirAll(dir, task.PrivateFolder); err != nil {
-		return nil, err
-	}
-	return proc.OpenFile(filepath.Join(dir, "terminal"), os.O_CREATE|os.O_RDWR, task.PrivateFile)
-}
+func (s *Server) lockPath() string { return filepath.Join(filepath.Dir(s.Config), "locks", "terminal") }
 
 // settle notes where a server will be started. It stays at the noted place while someone listens there. The caller has
 // the lock, and knows of no server that lives.
@@ -196,14 +185,11 @@ func (s *Server) saw(at place, pid int) {
 	if is, err := s.is(pid); err != nil || !is {
 		return
 	}
-	file, err := s.lockFile()
-	if err != nil {
+	release, free, err := proc.TryLockFile(s.lockPath())
+	if err != nil || !free {
 		return
 	}
-	defer file.Close()
-	if free, err := proc.TryLock(file); err != nil || !free {
-		return
-	}
+	defer release()
 	if have, found, err := s.noted(); err != nil || found && have != at {
 		return
 	}

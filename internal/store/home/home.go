@@ -33,11 +33,6 @@ type Keeper interface {
 	Workflow(ctx context.Context, digest string) ([]byte, error)
 }
 
-// Locker keeps two commands from rewriting the same file at once.
-type Locker interface {
-	Lock(ctx context.Context, name string) (release func(), err error)
-}
-
 // Home is one $ORANGE_HOME. Every field but Check is required.
 type Home struct {
 	Dir       string
@@ -45,7 +40,6 @@ type Home struct {
 	Usual     []byte // the file of usual names
 	Harnesses fs.FS  // the harnesses that ship
 	Keeper    Keeper
-	Locker    Locker
 
 	Check func(def *workflow.Definition, most int) explore.Report // proves a workflow; explore.Check where it is nil
 	// Older counts the tasks that an earlier Orange left and that are not on record; nil where no one knows.

@@ -18,7 +18,6 @@ import (
 	"orange/harnesses"
 	"orange/internal/rules/task"
 	"orange/internal/store/home"
-	"orange/internal/store/mirror"
 	"orange/workflows"
 )
 
@@ -43,7 +42,7 @@ func newHome(t *testing.T) *home.Home {
 	dir := t.TempDir()
 	return &home.Home{
 		Dir: dir, Workflows: workflows.Files, Usual: workflows.Usual, Harnesses: harnesses.Files,
-		Keeper: keeper{}, Locker: mirror.Files{Home: dir},
+		Keeper: keeper{},
 	}
 }
 

@@ -28,7 +28,7 @@ func TestAWorkflowOfATask_isFoundAgainWhenTheRecordIsLost(t *testing.T) {
 	write(t, h, "workflows/own.yml", strings.Replace(shipped(t), "name: default", "name: own\n# changed", 1))
 	empty := keeper{}
 	h = &home.Home{ // another program, which has not read it yet
-		Dir: h.Dir, Workflows: h.Workflows, Usual: h.Usual, Harnesses: h.Harnesses, Keeper: empty, Locker: h.Locker,
+		Dir: h.Dir, Workflows: h.Workflows, Usual: h.Usual, Harnesses: h.Harnesses, Keeper: empty,
 	}
 	again, err := h.Pinned(t.Context(), task.WorkflowRef{Name: "own", Digest: def.Digest})
 	must(t, err)

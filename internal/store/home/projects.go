@@ -18,6 +18,7 @@ import (
 	"orange/internal/rules/task"
 	"orange/internal/rules/yaml"
 	"orange/internal/run/proc"
+	"orange/internal/store/mirror"
 	"orange/internal/work/worktree"
 )
 
@@ -77,7 +78,7 @@ func (h *Home) Timeouts(name string) (task.Timeouts, error) {
 
 // ChangeProjects rewrites the list of projects under its lock.
 func (h *Home) ChangeProjects(ctx context.Context, change func([]task.Project) ([]task.Project, error)) error {
-	release, err := h.Locker.Lock(ctx, "projects")
+	release, err := mirror.Files{Home: h.Dir}.Lock(ctx, "projects")
 	if err != nil {
 		return err
 	}

@@ -46,7 +46,7 @@ func newCounted(t *testing.T) counted {
 // again is another program at work in the same home.
 func (c counted) again() counted {
 	c.Home = &home.Home{
-		Dir: c.Dir, Workflows: c.Workflows, Usual: c.Usual, Harnesses: c.Harnesses, Keeper: keeper{}, Locker: c.Locker,
+		Dir: c.Dir, Workflows: c.Workflows, Usual: c.Usual, Harnesses: c.Harnesses, Keeper: keeper{},
 		Check: func(def *workflow.Definition, most int) explore.Report {
 			c.looks.Add(1)
 			return explore.Check(def, min(most, c.most))

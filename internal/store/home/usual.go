@@ -9,6 +9,7 @@ import (
 	"regexp"
 
 	"orange/internal/run/proc"
+	"orange/internal/store/mirror"
 )
 
 // usualLine is the line of config.yml that names the usual harness.
@@ -25,7 +26,7 @@ func (h *Home) SetUsualHarness(ctx context.Context, name string) (file string, e
 	if _, err := h.Harness(name); err != nil {
 		return "", err
 	}
-	release, err := h.Locker.Lock(ctx, "config")
+	release, err := mirror.Files{Home: h.Dir}.Lock(ctx, "config")
 	if err != nil {
 		return "", err
 	}

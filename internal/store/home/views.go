@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"orange/internal/run/proc"
+	"orange/internal/store/mirror"
 )
 
 // Signals are the signals of the dashboard that a person wants: all that config.yml does not switch off. Where it
@@ -44,7 +45,7 @@ func (h *Home) LastView(project string) (string, error) {
 
 // KeepView keeps how the dashboard of a project was left.
 func (h *Home) KeepView(project, words string) error {
-	release, err := h.Locker.Lock(context.Background(), "views")
+	release, err := mirror.Files{Home: h.Dir}.Lock(context.Background(), "views")
 	if err != nil {
 		return err
 	}

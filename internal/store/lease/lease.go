@@ -15,15 +15,11 @@ import (
 
 	"orange/internal/rules/task"
 	"orange/internal/run/proc"
+	"orange/internal/store/mirror"
 )
 
 // name is that of the lock: the kernel gives it back however its holder ends.
 const name = "monitor"
-
-// locker has the locks that all processes of a home share.
-type locker interface {
-	TryLock(name string) (release func(), free bool, err error)
-}
 
 // yielding is the line of a holder that yields; it has yieldTime to end what it has begun.
 const (
@@ -33,15 +29,14 @@ const (
 
 // Watch is the right to watch over the agents of a home.
 type Watch struct {
-	Home  string // $ORANGE_HOME
-	Locks locker
+	Home string // $ORANGE_HOME
 
 	yields bool // this process watches only as long as no other one wants to
 }
 
 // Try takes the lease, if no other process has it, and notes that this process has it.
 func (l Watch) Try() (release func(), free bool, err error) {
-	unlock, free, err := l.Locks.TryLock(name)
+	unlock, free, err := l.TryLock()
 	if !free || err != nil {
 		return nil, free, err
 	}
@@ -87,7 +82,9 @@ func (l Watch) While(needed func() (bool, error), watch func() error) error {
 }
 
 // TryLock takes the lease, if no other process has it, without a note: its holder does not watch.
-func (l Watch) TryLock() (release func(), free bool, err error) { return l.Locks.TryLock(name) }
+func (l Watch) TryLock() (release func(), free bool, err error) {
+	return mirror.Files{Home: l.Home}.TryLock(name)
+}
 
 // Wait takes the lease as soon as it is free, and ends a holder that yields; release is nil where ctx ended before
 // that. It calls waits with the process that has it, and again when that changes: another process has it, or the one

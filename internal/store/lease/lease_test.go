@@ -17,16 +17,13 @@ import (
 
 	"orange/internal/rules/task"
 	"orange/internal/run/proc"
-	"orange/internal/store/mirror"
 )
-
-func leaseAt(dir string) Watch { return Watch{Home: dir, Locks: mirror.Files{Home: dir}} }
 
 // A process that waits for the lease reports who has it, also where that changes while it waits.
 func TestWait_reportsWhoWatchesUntilItIsFree(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	l, log := leaseAt(dir), slog.New(slog.DiscardHandler)
+	l, log := Watch{Home: dir}, slog.New(slog.DiscardHandler)
 	release, free, err := l.TryLock()
 	if err != nil || !free {
 		t.Fatalf("the lease is free: %v, %v", free, err)
@@ -72,7 +69,7 @@ func TestWait_reportsWhoWatchesUntilItIsFree(t *testing.T) {
 func TestWatcher_isNoProcessThatIsGone(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	l := leaseAt(dir)
+	l := Watch{Home: dir}
 	if err := os.Mkdir(filepath.Dir(l.file()), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +98,7 @@ func TestHeartbeat_renewsTheNoteSeldom(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
-		l := leaseAt(dir)
+		l := Watch{Home: dir}
 		if err := os.Mkdir(filepath.Dir(l.file()), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -126,7 +123,7 @@ func TestHeartbeat_renewsTheNoteSeldom(t *testing.T) {
 // A monitor in the background makes room for one that a person starts.
 func TestWait_endsAHolderThatYields(t *testing.T) {
 	t.Parallel()
-	l := leaseAt(t.TempDir())
+	l := Watch{Home: t.TempDir()}
 	release, free, err := l.TryLock()
 	if err != nil || !free {
 		t.Fatalf("the lease is free: %v, %v", free, err)
@@ -161,7 +158,7 @@ func TestWait_endsAHolderThatYields(t *testing.T) {
 //
 //nolint:paralleltest // a program that another test starts has the lock too, for the instant until it is that program
 func TestWhile_asksAgainAfterItGaveTheLeaseBack(t *testing.T) {
-	l := leaseAt(t.TempDir())
+	l := Watch{Home: t.TempDir()}
 	asked, watched := 0, 0
 	needed := func() (bool, error) {
 		release, free, err := l.Try()
@@ -189,7 +186,7 @@ func TestWhile_asksAgainAfterItGaveTheLeaseBack(t *testing.T) {
 // Who needs a watch starts one where there is none, and only there.
 func TestEnsure_startsAWatchWhereNoneIs(t *testing.T) {
 	t.Parallel()
-	l, started := leaseAt(t.TempDir()), 0
+	l, started := Watch{Home: t.TempDir()}, 0
 	start := func() error { started++; return errors.New("it cannot be started") }
 	if err := l.Ensure(start); started != 1 || err == nil {
 		t.Errorf("where no process watches: started %d, %v", started, err)

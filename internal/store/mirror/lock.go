@@ -2,14 +2,9 @@ package mirror
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
-	"strconv"
-	"time"
 
-	"orange/internal/rules/task"
 	"orange/internal/run/proc"
 )
 
@@ -35,53 +30,25 @@ import (
 // Lock takes the lock of that name, and waits for it as long as ctx allows. The kernel frees it when the process ends,
 // however it ends. Release may be called twice.
 func (f Files) Lock(ctx context.Context, name string) (release func(), err error) {
-	file, err := f.lockFile(name)
+	path, err := f.lockPath(name)
 	if err != nil {
 		return nil, err
 	}
-	if err := proc.Lock(ctx, file); err != nil {
-		return nil, errors.Join(fmt.Errorf("wait for lock %q: %w", name, err), file.Close())
-	}
-	return func() { _ = file.Close() }, nil // closing frees the lock
+	return proc.LockFile(ctx, path)
 }
 
 // TryLock takes the lock of that name if it is free, and reports whether it did.
 func (f Files) TryLock(name string) (release func(), free bool, err error) {
-	file, err := f.lockFile(name)
+	path, err := f.lockPath(name)
 	if err != nil {
 		return nil, false, err
 	}
-	if free, err = proc.TryLock(file); err != nil || !free {
-		return nil, false, errors.Join(err, file.Close())
-	}
-	return func() { _ = file.Close() }, true, nil
+	return proc.TryLockFile(path)
 }
 
-func (f Files) lockFile(name string) (*os.File, error) {
+func (f Files) lockPath(name string) (string, error) {
 	if name == "." || name != filepath.Base(name) || !filepath.IsLocal(name) { // a name from outside leads nowhere else
-		return nil, fmt.Errorf("open lock %q: expected the name of a file in the folder of locks", name)
+		return "", fmt.Errorf("open lock %q: expected the name of a file in the folder of locks", name)
 	}
-	dir := filepath.Join(f.Home, "locks")
-	if err := os.MkdirAll(dir, task.PrivateFolder); err != nil {
-		return nil, fmt.Errorf("make the folder of locks: %w", err)
-	}
-	path := filepath.Join(dir, name)
-	file, err := proc.OpenFile(path, os.O_CREATE|os.O_RDWR, task.PrivateFile)
-	if err != nil {
-		removeNoFile(path)
-		file, err = proc.OpenFile(path, os.O_CREATE|os.O_RDWR, task.PrivateFile)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("open lock %q: %w", name, err)
-	}
-	return file, nil
-}
-
-// removeNoFile removes a pipe, a socket, a link or an empty folder that is in a lock's place, and moves a folder aside
-// in which there is something: no one holds such a lock, a lock has no content, and what performs a task's hooks has no
-// one to tell. The caller opens the lock again, and meets there what could not be removed.
-func removeNoFile(path string) {
-	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() && os.Remove(path) != nil {
-		_ = os.Rename(path, path+".aside-"+strconv.FormatInt(time.Now().UnixNano(), 36))
-	}
+	return filepath.Join(f.Home, "locks", name), nil
 }
