@@ -9,9 +9,11 @@ import (
 	"time"
 
 	"orange/internal/app/doctor"
+	"orange/internal/engine"
 	"orange/internal/engine/evidence"
 	"orange/internal/rules/record"
 	"orange/internal/rules/task"
+	"orange/internal/rules/workflow"
 	"orange/internal/run/environment"
 	"orange/internal/run/proc"
 	"orange/internal/store/home"
@@ -108,11 +110,11 @@ func (at place) withoutRecord(dir string, why error) (*app, error) {
 func (a *app) examine(ctx context.Context, asked record.Examination, progress func(what string, done, of int)) (
 	[]record.Finding, error) {
 	d := &doctor.Doctor{
-		Home: a.dir, Files: a.files, Projections: a.engine, Repairs: a.engine, Adopter: a.engine, Windows: a.server,
-		Setup: doctorSetup{a.pool, a}, Leftovers: remains{a.programs(), a.pool}, Terminal: a.server.Ready,
+		Home: a.dir, Files: a.files, Engine: adopter{a.engine, a}, Windows: a.server,
+		Setup:   doctorSetup{a.pool, a.programs(), a},
 		Machine: doctor.LocalMachine{System: proc.System{Grace: grace}}, Watcher: a.lease.Watcher,
-		Pauses: a.pool.ForgePauses, Now: time.Now, Settling: settling, Progress: progress,
-		Variables: environment.Variables{Home: a.dir, Locks: a.files}, Environ: a.call.Env, Root: os.Geteuid() == 0,
+		Now: time.Now, Settling: settling, Progress: progress,
+		Variables: environment.Variables{Home: a.dir, Locks: a.files}, Environ: os.Environ(), Root: os.Geteuid() == 0,
 	}
 	var findings []record.Finding
 	if a.noRecord == nil && (asked.Fix || asked.Rebuild) { // the record tells of seats that are not shown, too
@@ -159,13 +161,29 @@ func setAside(ctx context.Context, path string) ([]record.Finding, error) {
 	}}, nil
 }
 
-// doctorSetup is what the doctor reads of what the person has set up.
-type doctorSetup struct {
-	*pool.Pool
+// adopter brings tasks back that the record does not have.
+type adopter struct {
+	*engine.Engine
 	app *app
 }
 
+// Adopt adopts tasks in their order.
+func (a adopter) Adopt(ctx context.Context, told []record.Adoption, progress func(done int)) []record.Adopted {
+	return a.Engine.Adopt(ctx, a.app.store, a.app.agents, told, progress)
+}
+
+// doctorSetup is what the doctor reads of what the person has set up.
+type doctorSetup struct {
+	*pool.Pool
+	evidence.LocalPrograms // what checks leave in repositories
+	app                    *app
+}
+
 func (s doctorSetup) Projects() ([]task.Project, error) { return s.app.home.Projects() }
+
+func (s doctorSetup) Pinned(ctx context.Context, ref task.WorkflowRef) (*workflow.Definition, error) {
+	return s.app.home.Pinned(ctx, ref)
+}
 
 func (s doctorSetup) Files() ([]doctor.File, error) {
 	var out []doctor.File
@@ -191,10 +209,4 @@ func (s doctorSetup) Files() ([]doctor.File, error) {
 		out = append(out, f)
 	}
 	return out, nil
-}
-
-// remains are what checks and judgements leave in repositories.
-type remains struct {
-	evidence.LocalPrograms
-	*pool.Pool
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"orange/internal/app/doctor"
-	"orange/internal/engine"
 	"orange/internal/engine/query"
 	"orange/internal/rules/decide"
 	"orange/internal/rules/history"
@@ -16,8 +15,6 @@ import (
 	"orange/internal/run/environment"
 	"orange/internal/store/follow"
 	"orange/internal/store/logfile"
-	"orange/internal/store/mirror"
-	"orange/internal/store/sqlite"
 )
 
 // queries read tasks and their pasts for the command line.
@@ -62,29 +59,19 @@ func (q queries) Screens(ctx context.Context, id string) ([]record.AgentScreen, 
 
 // Verify checks whether the past of tasks holds.
 func (q queries) Verify(ctx context.Context, ids []string) ([]record.Finding, error) {
-	return q.verifier(nil).Verify(ctx, past{q.app.store, q.app.home, q.app.files}, ids)
+	return q.verifier(nil).Verify(ctx, ids)
 }
 
 // VerifyAll checks whether the past of all tasks holds, or of a project's where one is named, and whether one is gone.
 func (q queries) VerifyAll(ctx context.Context, project string, progress func(what string, done, of int)) (
 	[]record.Finding, error) {
-	return q.verifier(progress).VerifyAll(ctx, past{q.app.store, q.app.home, q.app.files}, project)
+	return q.verifier(progress).VerifyAll(ctx, project)
 }
 
 func (q queries) verifier(progress func(what string, done, of int)) *doctor.Doctor {
-	return &doctor.Doctor{Home: q.app.dir, Record: q.app.store, Files: q.app.files, Projections: q.app.engine,
-		Repairs: q.app.engine, Commits: q.app.pool, Now: time.Now, Settling: settling, Progress: progress}
-}
-
-// past is what the histories of tasks are verified with.
-type past struct {
-	*sqlite.Store
-	engine.Rules
-	files mirror.Files
-}
-
-func (p past) Kept(project, id, digest string) (string, bool, error) {
-	return p.files.Kept(project, id, digest)
+	return &doctor.Doctor{Home: q.app.dir, Record: q.app.store, Files: q.app.files,
+		Engine: adopter{q.app.engine, q.app}, Setup: doctorSetup{Pool: q.app.pool, app: q.app},
+		Now: time.Now, Settling: settling, Progress: progress}
 }
 
 // changes report what happens to tasks, whichever process does it.

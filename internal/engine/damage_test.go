@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"orange/internal/app/doctor"
+	"orange/internal/engine"
 	"orange/internal/engine/query"
 	"orange/internal/proof/replay"
 	"orange/internal/rules/diff"
@@ -41,6 +42,11 @@ func (a around) Panes(ctx context.Context) (out []tmux.Pane, err error) {
 		}
 	}
 	return out, err
+}
+func (around) Ready() error                              { return nil }
+func (around) ForgePauses() ([]record.ForgePause, error) { return nil, nil }
+func (around) Held(context.Context, string, []string) (gone, loose []string, err error) {
+	return nil, nil, nil
 }
 func (around) KillWindow(context.Context, string) error    { return nil }
 func (around) KeptNames(context.Context) ([]string, error) { return nil, nil }
@@ -92,12 +98,15 @@ func (a around) Pinned(ctx context.Context, ref task.WorkflowRef) (*workflow.Def
 // doctor examines the home, on a machine on which all is well.
 func (w *world) doctor() *doctor.Doctor {
 	a := around{w}
-	return &doctor.Doctor{Home: w.home, Record: w.store, Files: w.files, Projections: w.Engine, Windows: a, Setup: a,
-		Commits:   allHeld{},
-		Leftovers: a, Machine: a, Terminal: func() error { return nil },
-		Variables: environment.Variables{Home: w.home, Locks: w.files},
-		Watcher:   func() task.Watcher { return task.Watcher{} }, Now: time.Now}
+	return &doctor.Doctor{Home: w.home, Record: w.store, Files: w.files, Engine: adopts{w.Engine}, Windows: a, Setup: a,
+		Machine: a, Variables: environment.Variables{Home: w.home, Locks: w.files},
+		Watcher: func() task.Watcher { return task.Watcher{} }, Now: time.Now}
 }
+
+// adopts is the engine for the doctor, which adopts nothing here.
+type adopts struct{ *engine.Engine }
+
+func (adopts) Adopt(context.Context, []record.Adoption, func(int)) []record.Adopted { return nil }
 
 // looks has verify, doctor, list, show, why, replay and a rebuild look at the home. named has what the first two find,
 // and crash where one of them ended in a crash.
@@ -108,7 +117,7 @@ func (w *world) looks() (named, crash string) {
 		}
 	}()
 	ctx, a, d := w.t.Context(), around{w}, w.doctor()
-	verified, err := d.VerifyAll(ctx, past{world: w}, "")
+	verified, err := d.VerifyAll(ctx, "")
 	must(w.t, err)
 	examined, err := d.Examine(ctx, false)
 	must(w.t, err)

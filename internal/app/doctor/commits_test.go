@@ -13,6 +13,7 @@ import (
 )
 
 type heldCommits struct {
+	Setup
 	gone, loose []string
 	err         error
 	asked       int
@@ -50,9 +51,10 @@ func TestCommits_areAskedForOnceAndToldByWhatTheyAre(t *testing.T) {
 		"blind":      {heldCommits{err: errors.New("no")}, "problem coffee"},
 		"no project": {heldCommits{err: task.ErrNotFound}, "ok coffee"},
 	} {
-		d := &Doctor{Commits: &tt.held}
+		d, r := &Doctor{Setup: &tt.held}, newReport(checkCommits)
+		d.commits(t.Context(), r, all)
 		var got []string
-		for _, f := range d.commits(t.Context(), all) {
+		for _, f := range *r.found {
 			text := fmt.Sprintf("%s %s", f.Level, f.Subject)
 			if _, after, says := strings.Cut(f.Found, "event "); says {
 				text += " " + after[:1]

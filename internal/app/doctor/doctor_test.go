@@ -19,6 +19,7 @@ import (
 	"orange/internal/rules/record"
 	"orange/internal/rules/rejection"
 	"orange/internal/rules/task"
+	"orange/internal/rules/workflow"
 	"orange/internal/run/tmux"
 )
 
@@ -76,6 +77,17 @@ func (w *world) see(what string) error {
 	}
 	return nil
 }
+
+// recorded is the world as a record: what only verify asks for is not asked.
+type recorded struct{ *world }
+
+func (recorded) IDs(context.Context, string) ([]string, error)                     { return nil, nil }
+func (recorded) Strays(context.Context) ([]string, error)                          { return nil, nil }
+func (recorded) Whole(context.Context, string) (w record.Whole, err error)         { return w, nil }
+func (recorded) Wholes(context.Context, []string) (map[string]record.Whole, error) { return nil, nil }
+
+func (w *world) Kept(string, string, string) (string, bool, error) { return "", false, nil }
+func (w *world) Ready() error                                      { return w.socket }
 
 func (w *world) Check(context.Context) ([]string, error) { return w.damaged, w.see("check") }
 func (w *world) Flaws(context.Context, string) ([]record.Finding, error) {
@@ -174,17 +186,6 @@ func (w *world) Drop(_ context.Context, id string) error {
 	return w.mend("drop "+id, func() { w.kept = nil })
 }
 
-func (w *world) Checkouts() ([]string, error) { return w.checkouts, w.see("checkouts") }
-func (w *world) RemoveCheckout(_ context.Context, name string) error {
-	return w.mend("remove "+name, func() { w.checkouts = nil })
-}
-func (w *world) Judged(context.Context, task.Project) ([]string, error) {
-	return w.judged, w.see("judged")
-}
-func (w *world) ForgetJudged(_ context.Context, p task.Project, id, branch string) error {
-	return w.mend("forget what was judged of "+id+" on "+branch+" in "+p.Name, func() { w.judged = nil })
-}
-
 // setup is another face of the world: two packages have a method of the same name.
 type variables struct{ *world }
 
@@ -223,6 +224,24 @@ func (v variables) Of(project string) ([]string, error) {
 }
 
 type setup struct{ *world }
+
+func (setup) ForgePauses() ([]record.ForgePause, error) { return nil, nil }
+func (setup) Pinned(context.Context, task.WorkflowRef) (*workflow.Definition, error) {
+	return nil, task.ErrNotFound
+}
+func (setup) Held(context.Context, string, []string) (gone, loose []string, err error) {
+	return nil, nil, nil
+}
+func (s setup) Checkouts() ([]string, error) { return s.checkouts, s.see("checkouts") }
+func (s setup) RemoveCheckout(_ context.Context, name string) error {
+	return s.mend("remove "+name, func() { s.checkouts = nil })
+}
+func (s setup) Judged(context.Context, task.Project) ([]string, error) {
+	return s.judged, s.see("judged")
+}
+func (s setup) ForgetJudged(_ context.Context, p task.Project, id, branch string) error {
+	return s.mend("forget what was judged of "+id+" on "+branch+" in "+p.Name, func() { s.judged = nil })
+}
 
 func (s setup) Projects() ([]task.Project, error) { return s.projects, s.see("projects") }
 func (s setup) DefaultBranch(_ context.Context, p task.Project) (bool, error) {
@@ -320,8 +339,7 @@ func (w *world) add(id string, status task.Status) {
 
 func (w *world) doctor() *doctor.Doctor {
 	return &doctor.Doctor{
-		Home: w.home, Record: w, Files: w, Projections: w, Adopter: w, Repairs: w, Windows: w, Setup: setup{w},
-		Leftovers: w, Machine: w, Terminal: func() error { return w.socket },
+		Home: w.home, Record: recorded{w}, Files: w, Engine: w, Windows: w, Setup: setup{w}, Machine: w,
 		Watcher: w.Watcher, Variables: variables{w}, Environ: w.environ, Root: w.root,
 		Now: time.Now, Settling: time.Millisecond,
 	}

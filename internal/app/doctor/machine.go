@@ -10,82 +10,76 @@ import (
 	"strings"
 	"time"
 
-	"orange/internal/rules/record"
 	"orange/internal/rules/task"
 	"orange/internal/run/proc"
 )
 
-// Oldest versions that serve: tmux 3.2 tells how a program ended and runs what is written in its configuration here,
-// and git 2.38 merges without a checkout.
 // pauses tells of hosts of pull requests that the monitor leaves alone for a while.
-func (d *Doctor) pauses(context.Context) []finding {
-	if d.Pauses == nil {
-		return nil
-	}
-	all, err := d.Pauses()
-	if err != nil {
-		return []finding{blind(checkGH, "pull requests", err)}
-	}
-	var out []finding
+func (d *Doctor) pauses(_ context.Context, r report, _ *view) error {
+	all, err := d.Setup.ForgePauses()
 	for _, one := range all {
 		if one.Holds(d.Now()) {
-			out = append(out, warning(checkGH, one.Host, fmt.Sprintf("pull requests are not looked at before %s: %s",
-				one.Until.UTC().Format(time.RFC3339), one.Why), "wait until then; everything else goes on"))
+			r.warn(one.Host, fmt.Sprintf("pull requests are not looked at before %s: %s",
+				one.Until.UTC().Format(time.RFC3339), one.Why), "wait until then; everything else goes on")
 		}
 	}
-	return out
+	return err
 }
 
+// Oldest versions that serve: tmux 3.2 tells how a program ended and runs what is written in its configuration here,
+// and git 2.38 merges without a checkout.
 const (
 	leastTmux = "3.2"
 	leastGit  = "2.38"
 )
 
-func (d *Doctor) tmux(ctx context.Context) []finding {
-	found := d.program(ctx, checkTmux, leastTmux, "-V")
-	if err := d.Terminal(); err != nil && found[0].Level != record.LevelProblem {
-		found = append(found, problem(checkTmux, "socket", err.Error(), "mend that: no agent can start without it"))
+func (d *Doctor) tmux(ctx context.Context, r report, _ *view) error {
+	serves := d.program(ctx, r, "tmux", leastTmux, "-V")
+	if err := d.Windows.Ready(); err != nil && serves {
+		r.problem("socket", err.Error(), "mend that: no agent can start without it")
 	}
-	return found
+	return nil
 }
 
-func (d *Doctor) git(ctx context.Context) []finding {
-	return d.program(ctx, checkGit, leastGit, "--version")
+func (d *Doctor) git(ctx context.Context, r report, _ *view) error {
+	d.program(ctx, r, "git", leastGit, "--version")
+	return nil
 }
 
 // monitor tells of a process that has the lease of the monitor: no other one can watch while it does not.
-func (d *Doctor) monitor(context.Context) []finding {
+func (d *Doctor) monitor(_ context.Context, r report, _ *view) error {
 	holder := d.Watcher()
 	if holder.PID == 0 {
 		return nil // that no process watches is no fault
 	}
 	if found, advice := holder.Trouble(d.Now()); found != "" {
-		return []finding{warning(checkMonitor, "lease", found, advice)}
+		r.warn("lease", found, advice)
 	}
-	return []finding{ok(checkMonitor, "lease", "process %s watches over the agents", holder.Name())}
+	r.orOK("lease", "process %s watches over the agents", holder.Name())
+	return nil
 }
 
-// program checks that a program is there that nothing goes without, and is new enough.
-func (d *Doctor) program(ctx context.Context, name, least string, args ...string) []finding {
+// program checks that a program is there that nothing goes without, and is new enough. It reports whether it may be.
+func (d *Doctor) program(ctx context.Context, r report, name, least string, args ...string) bool {
 	said, err := d.Machine.Version(ctx, name, args...)
 	install := fmt.Sprintf("install %s %s or newer", name, least)
-	if errors.Is(err, task.ErrNotFound) {
-		return []finding{problem(name, name, "it is not installed", install)}
-	}
-	if err != nil {
-		return []finding{blind(name, name, err)}
-	}
+	found := fmt.Sprintf("found the version %q, expected %s or newer", said, least)
 	enough, known := atLeast(said, least)
 	switch {
+	case errors.Is(err, task.ErrNotFound):
+		r.problem(name, "it is not installed", install)
+	case err != nil:
+		r.blind(name, err)
 	case !known:
-		return []finding{
-			warning(name, name, fmt.Sprintf("found the version %q, expected %s or newer", said, least),
-				"make sure that it is new enough")}
+		r.warn(name, found, "make sure that it is new enough")
+		return true
 	case !enough:
-		return []finding{
-			problem(name, name, fmt.Sprintf("found the version %q, expected %s or newer", said, least), install)}
+		r.problem(name, found, install)
+	default:
+		r.ok(name, "%s", said)
+		return true
 	}
-	return []finding{ok(name, name, "%s", said)}
+	return false
 }
 
 var versionNumber = regexp.MustCompile(`(\d+)\.(\d+)`)
@@ -109,19 +103,18 @@ func atLeast(said, least string) (enough, known bool) {
 	return true, true
 }
 
-func (d *Doctor) gh(ctx context.Context) []finding {
+func (d *Doctor) gh(ctx context.Context, r report, _ *view) error {
 	said, err := d.Machine.Version(ctx, "gh", "--version")
 	switch {
 	case errors.Is(err, task.ErrNotFound):
-		return []finding{
-			warning(checkGH, "gh", "it is not installed", "install it if you want pull requests; everything "+
-				"else works without it")}
+		r.warn("gh", "it is not installed", "install it if you want pull requests; everything else works without it")
 	case err != nil:
-		return []finding{
-			warning(checkGH, "gh", "could not look: "+err.Error(),
-				"run gh --version yourself; everything but pull requests works without it")}
+		r.warn("gh", "could not look: "+err.Error(),
+			"run gh --version yourself; everything but pull requests works without it")
+	default:
+		r.ok("gh", "%s", said)
 	}
-	return []finding{ok(checkGH, "gh", "%s", said)}
+	return nil
 }
 
 const (
@@ -129,19 +122,20 @@ const (
 	noSpace     = 100 << 20
 )
 
-func (d *Doctor) space(context.Context) []finding {
+func (d *Doctor) space(_ context.Context, r report, _ *view) error {
 	free, err := d.Machine.Space(d.Home)
 	if err != nil {
-		return []finding{blind(checkSpace, d.Home, err)}
+		return err
 	}
 	found := fmt.Sprintf("%d MB are free", free>>20)
 	switch {
 	case free < noSpace:
-		return []finding{problem(checkSpace, d.Home, found, "make room: the record cannot be written without any")}
+		r.problem(d.Home, found, "make room: the record cannot be written without any")
 	case free < littleSpace:
-		return []finding{warning(checkSpace, d.Home, found, "make room: worktrees and the record grow")}
+		r.warn(d.Home, found, "make room: worktrees and the record grow")
 	}
-	return []finding{ok(checkSpace, d.Home, "%s", found)}
+	r.orOK(d.Home, "%s", found)
+	return nil
 }
 
 // LocalMachine is the computer that this program runs on.

@@ -16,118 +16,113 @@ import (
 // Rebuild adopts every task folder that the record does not have, the newest move first: where two claim one workspace
 // or one branch, that one keeps it. A folder that cannot be adopted is reported, and the others are adopted.
 func (d *Doctor) Rebuild(ctx context.Context) ([]record.Finding, error) {
-	tasks, told, out, err := d.unrecorded(ctx)
+	r := newReport(checkRebuild)
+	tasks, told, err := d.unrecorded(ctx, r)
+	if err == nil {
+		err = d.finish(ctx, r, tasks)
+	}
+	if err == nil {
+		err = d.bringBack(ctx, r, told)
+	}
+	r.orOK("tasks", "no folder waits to be adopted")
+	return r.plain(), err
+}
+
+// older says which tasks an earlier Orange left, and how each would come into the record; with adopt it takes them
+// over. Of each other folder without a record it says who brings it back.
+func (d *Doctor) older(ctx context.Context, adopt bool) ([]record.Finding, error) {
+	r := newReport(checkOlder)
+	_, told, err := d.unrecorded(ctx, r)
 	if err != nil {
 		return nil, err
 	}
-	late, err := d.finish(ctx, tasks)
-	if err != nil {
-		return nil, err
-	}
-	if out, err = d.bringBack(ctx, told, append(late, out...)); err != nil {
-		return nil, err
-	}
-	return plain(orOK(out, checkRebuild, "tasks", "no folder waits to be adopted")), nil
-}
-
-// Older says which tasks an earlier Orange left, and how each would come into the record. It changes nothing.
-func (d *Doctor) Older(ctx context.Context) ([]record.Finding, error) {
-	_, told, out, err := d.unrecorded(ctx)
-	if err != nil {
-		return nil, err
-	}
-	older, out := d.older(told, out)
-	for _, a := range older {
-		t := a.Task
-		said := fmt.Sprintf("%s on branch %s: %s", t.Status, t.Branch, t.Summary)
-		f := ok(checkOlder, t.Project+"/"+t.ID, "%s", said)
-		if len(a.Notes) > 0 {
-			f = warning(checkOlder, t.Project+"/"+t.ID, said, strings.Join(a.Notes, "; "))
-		}
-		out = append(out, f)
-	}
-	return plain(orOK(asOlder(out), checkOlder, "tasks", "no earlier Orange left any")), nil
-}
-
-// asOlder has findings in the words of adopt.
-func asOlder(out []finding) []finding {
-	for i := range out {
-		out[i].Check = checkOlder
-		out[i].Advice = strings.NewReplacer("rebuild again", "adopt again", "run orange doctor again", "adopt again").
-			Replace(out[i].Advice)
-	}
-	return out
-}
-
-// AdoptOlder takes over the tasks that an earlier Orange left.
-func (d *Doctor) AdoptOlder(ctx context.Context) ([]record.Finding, error) {
-	_, told, out, err := d.unrecorded(ctx)
-	if err != nil {
-		return nil, err
-	}
-	older, out := d.older(told, out)
-	if out, err = d.bringBack(ctx, older, out); err != nil {
-		return nil, err
-	}
-	return plain(orOK(asOlder(out), checkOlder, "tasks", "no earlier Orange left any")), nil
-}
-
-// older are those of the folders that an earlier Orange left. Of each other one it says who brings it back.
-func (d *Doctor) older(told []record.Adoption, out []finding) ([]record.Adoption, []finding) {
-	var older []record.Adoption
+	ours := func(a record.Adoption) bool { return !a.Foreign }
 	for _, a := range told {
-		if a.Foreign {
-			older = append(older, a)
-			continue
+		t, said := a.Task, fmt.Sprintf("%s on branch %s: %s", a.Task.Status, a.Task.Branch, a.Task.Summary)
+		switch subject := t.Project + "/" + t.ID; {
+		case ours(a):
+			r.warn(subject, "it is a task of this Orange that the record does not have",
+				adviceRebuild+" brings it back")
+		case adopt:
+		case len(a.Notes) > 0:
+			r.warn(subject, said, strings.Join(a.Notes, "; "))
+		default:
+			r.ok(subject, "%s", said)
 		}
-		out = append(out, warning(checkOlder, a.Task.Project+"/"+a.Task.ID,
-			"it is a task of this Orange that the record does not have", adviceRebuild+" brings it back"))
 	}
-	return older, out
+	if adopt {
+		err = d.bringBack(ctx, r, slices.DeleteFunc(told, ours))
+	}
+	for i := range *r.found { // in the words of adopt
+		f := &(*r.found)[i]
+		f.Advice = strings.NewReplacer("rebuild again", "adopt again", "run orange doctor again", "adopt again").
+			Replace(f.Advice)
+	}
+	r.orOK("tasks", "no earlier Orange left any")
+	return r.plain(), err
 }
 
 // unrecorded are the tasks on record, and what the folders of the others tell.
-func (d *Doctor) unrecorded(ctx context.Context) (
-	tasks []task.Task, told []record.Adoption, wrong []finding, err error) {
-	known := map[string]string{}
+func (d *Doctor) unrecorded(ctx context.Context, r report) (tasks []task.Task, told []record.Adoption, err error) {
 	if tasks, err = d.Record.List(ctx, record.Filter{}); err != nil {
-		return nil, nil, nil, err
+		return nil, nil, err
 	}
+	known := map[string]string{}
 	for _, t := range tasks {
 		known[t.ID] = t.Project
 	}
 	folders, err := d.Files.Folders()
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, err
 	}
-	told, wrong = d.tellAll(ctx, folders, known)
-	return tasks, told, wrong, ctx.Err()
+	each, own := make([]*record.Adoption, len(folders)), make([]report, len(folders))
+	d.onAll(ctx, "folders read", len(folders), 1, func(i, _ int) {
+		project, id := folders[i][0], folders[i][1]
+		own[i] = newReport(r.check)
+		switch have, there := known[id]; {
+		case !there:
+			each[i] = d.tell(ctx, own[i], project, id)
+		case have != project:
+			own[i].problem(project+"/"+id, fmt.Sprintf("the record has a task of this id in %q", have),
+				"move away the folder that is not wanted")
+		}
+	})
+	if ctx.Err() != nil {
+		return nil, nil, ctx.Err()
+	}
+	for i, one := range each {
+		r.add(*own[i].found...)
+		if one != nil {
+			told = append(told, *one)
+		}
+	}
+	return tasks, told, nil
 }
 
 // bringBack adopts tasks.
-func (d *Doctor) bringBack(ctx context.Context, told []record.Adoption, out []finding) ([]finding, error) {
+func (d *Doctor) bringBack(ctx context.Context, r report, told []record.Adoption) error {
 	// Without a look at the windows it is not known whose agents live; then nothing is adopted.
 	if _, err := d.Windows.Panes(ctx); err != nil {
-		return nil, fmt.Errorf("cannot rebuild the record: look for living agents: %w", err)
+		return fmt.Errorf("cannot rebuild the record: look for living agents: %w", err)
 	}
 	slices.SortFunc(told, func(a, b record.Adoption) int {
-		foreign := func(a record.Adoption) int {
-			if a.Foreign {
-				return 1
+		if a.Foreign != b.Foreign {
+			if b.Foreign {
+				return -1
 			}
-			return 0
+			return 1
 		}
-		return cmp.Or(cmp.Compare(foreign(a), foreign(b)), b.Task.EnteredAt.Compare(a.Task.EnteredAt),
-			cmp.Compare(a.Task.ID, b.Task.ID))
+		return cmp.Or(b.Task.EnteredAt.Compare(a.Task.EnteredAt), cmp.Compare(a.Task.ID, b.Task.ID))
 	})
-	return append(out, d.adopt(ctx, told)...), ctx.Err()
+	d.adopt(ctx, r, told)
+	return ctx.Err()
 }
 
 // finish makes the files equal to the record of tasks that an earlier rebuild took into the record, and that was killed
 // before it came to their files.
-func (d *Doctor) finish(ctx context.Context, tasks []task.Task) ([]finding, error) {
+func (d *Doctor) finish(ctx context.Context, r report, tasks []task.Task) error {
 	if len(tasks) == 0 {
-		return nil, nil
+		return nil
 	}
 	known := map[string]task.Task{}
 	for _, t := range tasks {
@@ -143,16 +138,14 @@ func (d *Doctor) finish(ctx context.Context, tasks []task.Task) ([]finding, erro
 		return ctx.Err()
 	})
 	if err != nil {
-		return nil, fmt.Errorf("look for what an earlier rebuild has left: %w", err)
+		return fmt.Errorf("look for what an earlier rebuild has left: %w", err)
 	}
-	var out []finding
 	for _, t := range late {
-		if d.Repairs.Sync(ctx, t.ID) == nil { // else the examination that follows names what differs
-			out = append(out, ok(checkRebuild, t.Project+"/"+t.ID, "its files are made equal to the record: an "+
-				"earlier rebuild did not come to them"))
+		if d.Engine.Sync(ctx, t.ID) == nil { // else the examination that follows names what differs
+			r.ok(t.Project+"/"+t.ID, "its files are made equal to the record: an earlier rebuild did not come to them")
 		}
 	}
-	return out, ctx.Err()
+	return ctx.Err()
 }
 
 // cameBackLast reports whether a history ends with the events that a rebuild adds.
@@ -164,83 +157,53 @@ func cameBackLast(lines []string) bool {
 	})
 }
 
-// tellAll tells what the folders say whose tasks are not on record, by their ids' projects.
-func (d *Doctor) tellAll(ctx context.Context, folders [][2]string, known map[string]string) (
-	[]record.Adoption, []finding) {
-	told, wrong := make([]record.Adoption, len(folders)), make([]*finding, len(folders))
-	d.onAll(ctx, "folders read", len(folders), 1, func(i, _ int) {
-		project, id := folders[i][0], folders[i][1]
-		have, there := known[id]
-		switch {
-		case !there:
-			told[i], wrong[i] = d.tell(ctx, project, id)
-		case have != project:
-			f := problem(checkRebuild, project+"/"+id, fmt.Sprintf("the record has a task of this id in %q", have),
-				"move away the folder that is not wanted")
-			wrong[i] = &f
-		}
-	})
-	var out []finding
-	var adoptable []record.Adoption
-	for i, f := range wrong {
-		switch _, there := known[folders[i][1]]; {
-		case f != nil:
-			out = append(out, *f)
-		case !there:
-			adoptable = append(adoptable, told[i])
-		}
-	}
-	return adoptable, out
-}
-
-func (d *Doctor) tell(ctx context.Context, project, id string) (record.Adoption, *finding) {
+// tell is what a folder says whose task is not on record; nil where it does not say, and why is found.
+func (d *Doctor) tell(ctx context.Context, r report, project, id string) *record.Adoption {
 	subject := project + "/" + id
 	lines, err := d.Files.ReadHistory(project, id)
 	if err != nil {
-		f := blind(checkRebuild, subject, err)
-		return record.Adoption{}, &f
+		r.blind(subject, err)
+		return nil
 	}
-	a, err := d.Adopter.Tell(ctx, project, id, lines)
+	a, err := d.Engine.Tell(ctx, project, id, lines)
 	var broken *history.BrokenHistory
 	switch {
 	case errors.As(err, &broken):
-		f := problem(checkRebuild, subject, "it is not adopted: "+where(d.Files.History(project, id), broken),
+		r.problem(subject, "it is not adopted: "+where(d.Files.History(project, id), broken),
 			"bring the file back as it was, from a backup, and rebuild again; or move it away, and the task "+
 				"is adopted as the header of its TASK.md says")
-		return a, &f
 	case err != nil:
-		f := problem(checkRebuild, subject, "it is not adopted: "+err.Error(), "put that right, and rebuild again")
-		return a, &f
+		r.problem(subject, "it is not adopted: "+err.Error(), "put that right, and rebuild again")
+	default:
+		return &a
 	}
-	return a, nil
+	return nil
 }
 
 // adopt adopts tasks in their order. A history that the new record will not repeat as it is is kept next to it first.
-func (d *Doctor) adopt(ctx context.Context, told []record.Adoption) []finding {
-	var out []finding
+func (d *Doctor) adopt(ctx context.Context, r report, told []record.Adoption) {
 	var ready []record.Adoption
 	var kept [][]string
 	for _, a := range told {
 		notes, err := d.keep(a)
 		if err != nil {
-			out = append(out, problem(checkRebuild, a.Task.Project+"/"+a.Task.ID, "it is not adopted: "+err.Error(),
-				"put that right, and rebuild again"))
+			r.problem(a.Task.Project+"/"+a.Task.ID, "it is not adopted: "+err.Error(),
+				"put that right, and rebuild again")
 			continue
 		}
 		ready, kept = append(ready, a), append(kept, notes)
 	}
-	adopted := d.Adopter.Adopt(ctx, ready, func(done int) { d.progress("tasks brought back", done, len(ready)) })
+	adopted := d.Engine.Adopt(ctx, ready, func(done int) { d.progress("tasks brought back", done, len(ready)) })
 	for i, a := range adopted {
-		out = append(out, tellAdopted(a, kept[i]))
+		tellAdopted(r, a, kept[i])
 	}
-	return out
 }
 
-func tellAdopted(a record.Adopted, notes []string) finding {
+func tellAdopted(r report, a record.Adopted, notes []string) {
 	subject := a.Task.Project + "/" + a.Task.ID
 	if a.Err != nil {
-		return problem(checkRebuild, subject, "it cannot be adopted: "+a.Err.Error(),
-			"put that right, and rebuild again")
+		r.problem(subject, "it cannot be adopted: "+a.Err.Error(), "put that right, and rebuild again")
+		return
 	}
 	said := fmt.Sprintf("adopted: %s, with %d events", a.Task.Status, a.Task.Seq)
 	notes = append(append(notes, a.Notes...), a.Task.Attention)
@@ -249,9 +212,10 @@ func tellAdopted(a record.Adopted, notes []string) finding {
 		return note == "" || note != mark && strings.Contains(mark, note)
 	})
 	if len(notes) == 0 {
-		return ok(checkRebuild, subject, "%s", said)
+		r.ok(subject, "%s", said)
+		return
 	}
-	return warning(checkRebuild, subject, said, strings.Join(notes, "; "))
+	r.warn(subject, said, strings.Join(notes, "; "))
 }
 
 func (d *Doctor) keep(a record.Adoption) (notes []string, err error) {

@@ -49,7 +49,6 @@ type Traces struct {
 	// the digest of the hooks that an event has started, with all their keys, by the event's number
 	Hooks    map[int]string
 	Stripped []int // decisions whose inputs are missing, by their events' numbers
-	Older    int   // how many of them come before the first event with inputs: an earlier program kept none
 }
 
 // began reports whether an event records the start of an agent that the evidence in the task's status is about from
@@ -67,14 +66,6 @@ func Trace(events []history.Event) (Traces, error) {
 			return out, err
 		}
 		at += n
-	}
-	for i := range events {
-		if len(events[i].Inputs) > 0 {
-			break
-		}
-		if slices.Contains(out.Stripped, events[i].Seq) {
-			out.Older++
-		}
 	}
 	return out, nil
 }
