@@ -71,10 +71,8 @@ func (c Client) await(ctx context.Context, folder *os.Root, number string) (a Re
 		if time.Since(began) > soon {
 			pause = seldom
 		}
-		select {
-		case <-ctx.Done():
+		if proc.Pause(ctx, pause); ctx.Err() != nil {
 			return a, ctx.Err()
-		case <-time.After(pause):
 		}
 	}
 }

@@ -28,10 +28,8 @@ func (o *Observer) Lost(ctx context.Context, death task.Death, started time.Time
 	}
 	lives, err := o.livesSince(ctx, started)
 	for late := time.Now().Add(endTime); err == nil && lives && time.Now().Before(late); {
-		select {
-		case <-ctx.Done():
+		if proc.Pause(ctx, endLook); ctx.Err() != nil {
 			return "", "", ctx.Err()
-		case <-time.After(endLook):
 		}
 		lives, err = o.livesSince(ctx, started)
 	}

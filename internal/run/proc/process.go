@@ -143,20 +143,13 @@ func signalGroup(leader int, sig syscall.Signal) error {
 
 // groupGone waits until no one of the group runs; zombies that no one reaps yet do not count.
 func groupGone(ctx context.Context, leader int, within time.Duration) bool {
-	deadline := time.NewTimer(within)
-	defer deadline.Stop()
-	tick := time.NewTicker(pollEvery)
-	defer tick.Stop()
-	for {
+	for late := time.Now().Add(within); ctx.Err() == nil; Pause(ctx, pollEvery) {
 		if errors.Is(syscall.Kill(-leader, 0), syscall.ESRCH) || onlyZombies(leader) {
 			return true
 		}
-		select {
-		case <-ctx.Done():
-			return true
-		case <-deadline.C:
+		if time.Now().After(late) {
 			return false
-		case <-tick.C:
 		}
 	}
+	return true
 }

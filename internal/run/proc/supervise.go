@@ -59,21 +59,16 @@ func End(ctx context.Context, processes []task.Process, grace time.Duration) err
 	if err != nil || len(left) == 0 {
 		return err
 	}
-	deadline := time.NewTimer(grace)
-	defer deadline.Stop()
-	tick := time.NewTicker(pollEvery)
-	defer tick.Stop()
-	for {
+	for late := time.Now().Add(grace); ; {
 		if left, err = signalAll(left, 0); err != nil || len(left) == 0 {
 			return err
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-deadline.C:
+		if time.Now().After(late) {
 			_, err := signalAll(left, syscall.SIGKILL)
 			return err
-		case <-tick.C:
+		}
+		if Pause(ctx, pollEvery); ctx.Err() != nil {
+			return ctx.Err()
 		}
 	}
 }

@@ -187,10 +187,8 @@ func (s *Server) repeat(ctx context.Context, c call) (answer, error) {
 		if try == askTries || !lost(err) {
 			return res, err
 		}
-		select {
-		case <-ctx.Done():
+		if proc.Pause(ctx, time.Duration(try)*askPause); ctx.Err() != nil {
 			return res, err
-		case <-time.After(time.Duration(try) * askPause):
 		}
 	}
 }

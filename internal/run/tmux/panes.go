@@ -73,13 +73,18 @@ const (
 // only where tmux does not know yet how a program ended, it is asked once more.
 // No server running is (nil, nil). Any other trouble is an error: then nothing is known about any pane.
 func (s *Server) Panes(ctx context.Context) ([]Pane, error) {
-	return withEndings(func(before ...string) ([]Pane, error) { return s.list(ctx, before...) })
+	return withEndings(func(before ...string) ([]Pane, error) { return s.list(ctx, everyPane, before...) })
 }
 
 // PanesOf is Panes for one task. The server leaves out all others before it formats them: with 1,000 sessions that is
 // most of what a look costs.
 func (s *Server) PanesOf(ctx context.Context, task string) ([]Pane, error) {
-	return withEndings(func(before ...string) ([]Pane, error) { return s.listOf(ctx, task, before...) })
+	filter := everyPane
+	if checkName(task) == nil { // else a format could read it as more than a name
+		filter = "#{==:#{" + tagTask + "}," + task + "}"
+	}
+	panes, err := withEndings(func(before ...string) ([]Pane, error) { return s.list(ctx, filter, before...) })
+	return slices.DeleteFunc(panes, func(p Pane) bool { return p.Task != task }), err
 }
 
 func withEndings(list func(before ...string) ([]Pane, error)) ([]Pane, error) {
@@ -100,72 +105,42 @@ func withEndings(list func(before ...string) ([]Pane, error)) ([]Pane, error) {
 }
 
 // listed comes after the last pane that is selected: there may be none, and silence may mean that something else
-// answered.
-const listed = "listed"
-
-func (s *Server) listOf(ctx context.Context, task string, before ...string) ([]Pane, error) {
-	others := func(p Pane) bool { return p.Task != task }
-	if checkName(task) != nil { // a format could read it as more than a name
-		all, err := s.list(ctx, before...)
-		return slices.DeleteFunc(all, others), err
-	}
-	panes, err := s.listWhere(ctx, "#{==:#{"+tagTask+"},"+task+"}", before...)
-	if err != nil {
-		return nil, fmt.Errorf("list the tmux panes of task %q: %w", task, err)
-	}
-	return slices.DeleteFunc(panes, others), nil
-}
+// answered. everyPane selects all.
+const (
+	listed    = "listed"
+	everyPane = "1"
+)
 
 // PanesSince is Panes for the windows that showed something new at a time, in whole seconds, or after it. The server
 // leaves out all others before it formats them. How a program ended may not be known yet.
 func (s *Server) PanesSince(ctx context.Context, since time.Time) ([]Pane, error) {
 	from := max(since.Unix(), 0)
 	// tmux compares texts: both have as many digits as seconds have until the year 2286
-	panes, err := s.listWhere(ctx, fmt.Sprintf("#{>=:#{window_activity},%010d}", from))
-	if err != nil {
-		return nil, fmt.Errorf("list the tmux panes with news: %w", err)
-	}
-	return slices.DeleteFunc(panes, func(p Pane) bool { return p.Activity.Unix() < from }), nil
+	panes, err := s.list(ctx, fmt.Sprintf("#{>=:#{window_activity},%010d}", from))
+	return slices.DeleteFunc(panes, func(p Pane) bool { return p.Activity.Unix() < from }), err
 }
 
-// listWhere lists the panes that a format of tmux selects. No server is (nil, nil).
-func (s *Server) listWhere(ctx context.Context, filter string, before ...string) ([]Pane, error) {
+// list lists the panes that a format of tmux selects. No server is (nil, nil).
+func (s *Server) list(ctx context.Context, filter string, before ...string) ([]Pane, error) {
 	res, err := s.ask(ctx, append(before, "list-panes", "-a", "-f", filter, "-F", paneFormat,
 		";", "display-message", "-p", listed)...)
 	if noServer(err) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("list tmux panes: %w", err)
 	}
 	text, whole := strings.CutSuffix(string(res.Stdout), listed+"\n")
 	if !whole {
-		return nil, fmt.Errorf("cannot understand %q", clip(text))
+		return nil, fmt.Errorf("list tmux panes: cannot understand %q", clip(text))
 	}
 	panes, err := parsePanes(text)
-	if err == nil && len(panes) > 0 {
+	if err != nil {
+		return nil, fmt.Errorf("list tmux panes: %w", err)
+	}
+	if len(panes) > 0 {
 		s.saw(res.at, panes[0].Server)
 	}
-	return panes, err
-}
-
-func (s *Server) list(ctx context.Context, before ...string) ([]Pane, error) {
-	res, err := s.ask(ctx, append(before, "list-panes", "-a", "-F", paneFormat)...)
-	if noServer(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("list tmux panes: %w", err)
-	}
-	panes, err := parsePanes(string(res.Stdout))
-	if err != nil {
-		return nil, fmt.Errorf("list tmux panes: %w", err)
-	}
-	// A server that lives has a pane: silence means that something else answered.
-	if len(panes) == 0 {
-		return nil, errors.New("list tmux panes: tmux listed none and did not say why")
-	}
-	s.saw(res.at, panes[0].Server)
 	return panes, nil
 }
 

@@ -55,7 +55,7 @@ func (s *Server) begin(ctx context.Context, start Start) (Pane, error) {
 		panes, looked := start.Seen, false
 		if panes == nil || try > 1 {
 			var err error
-			if panes, err = s.list(ctx); err != nil {
+			if panes, err = s.list(ctx, everyPane); err != nil {
 				return Pane{}, err
 			}
 			looked = true
@@ -188,7 +188,7 @@ func (start Start) home(panes []Pane) (id, name string, err error) {
 // the session has then; empty where the task has none. Its windows, and the one who is attached, stay as they are.
 func (s *Server) Rename(ctx context.Context, task, wanted string) (string, error) {
 	for try := 1; ; try++ {
-		panes, err := s.list(ctx)
+		panes, err := s.list(ctx, everyPane)
 		if err != nil {
 			return "", fmt.Errorf("rename the session of task %q: %w", task, err)
 		}

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"orange/internal/run/proc"
 )
 
 // Typing says when it is safe to type into a program, and how patiently.
@@ -103,8 +105,8 @@ func (s *Server) Type(ctx context.Context, pane string, text string, t Typing) e
 	if err := s.paste(ctx, pane, text); err != nil {
 		return err
 	}
-	if err := rest(ctx, t.Pause); err != nil {
-		return fmt.Errorf("wait before Enter: %w", err)
+	if proc.Pause(ctx, t.Pause); ctx.Err() != nil {
+		return fmt.Errorf("wait before Enter: %w", ctx.Err())
 	}
 	now, err := s.look(ctx, pane)
 	if err != nil {
@@ -123,8 +125,8 @@ func (s *Server) Type(ctx context.Context, pane string, text string, t Typing) e
 // On an empty prompt one more does nothing, so a doubt is settled by pressing; in a dialog it approves, so there
 // it never is.
 func (s *Server) enterAgain(ctx context.Context, pane, text string, t Typing) error {
-	if err := rest(ctx, pauseAfterEnter); err != nil {
-		return fmt.Errorf("wait after Enter: %w", err)
+	if proc.Pause(ctx, pauseAfterEnter); ctx.Err() != nil {
+		return fmt.Errorf("wait after Enter: %w", ctx.Err())
 	}
 	now, err := s.look(ctx, pane)
 	if errors.Is(err, ErrEnded) {
@@ -288,16 +290,4 @@ func sits(screen, text string) bool {
 		}
 	}
 	return strings.Contains(strings.Join(lines[max(len(lines)-editorTail, 0):], "\n"), needle)
-}
-
-// rest waits, unless it is called off.
-func rest(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
 }

@@ -120,10 +120,7 @@ func (l Watch) Wait(ctx context.Context, log *slog.Logger, waits func(holder tas
 				reported = now
 			}
 		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(often):
-		}
+		proc.Pause(ctx, often)
 	}
 	return nil, nil
 }
@@ -173,15 +170,8 @@ func (l Watch) Heartbeat(log *slog.Logger) func() {
 // Beat shows others that this process watches, until ctx ends.
 func (l Watch) Beat(ctx context.Context, log *slog.Logger) {
 	beat := l.Heartbeat(log)
-	tick := time.NewTicker(task.HeardEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			beat()
-		}
+	for proc.Pause(ctx, task.HeardEvery); ctx.Err() == nil; proc.Pause(ctx, task.HeardEvery) {
+		beat()
 	}
 }
 

@@ -164,17 +164,13 @@ const openPoll = 10 * time.Millisecond
 // SQLite says at once that it is locked instead of waiting: then it is asked again.
 func (s *Store) version(ctx context.Context) (have int, err error) {
 	deadline := time.Now().Add(lockPatience)
-	tick := time.NewTicker(openPoll)
-	defer tick.Stop()
 	for {
 		err = s.one(ctx, "PRAGMA user_version", nil, &have)
 		if codeOf(err) != codes.SQLITE_BUSY || time.Now().After(deadline) {
 			return have, err
 		}
-		select {
-		case <-ctx.Done():
+		if proc.Pause(ctx, openPoll); ctx.Err() != nil {
 			return have, ctx.Err()
-		case <-tick.C:
 		}
 	}
 }
