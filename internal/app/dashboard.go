@@ -200,7 +200,7 @@ func (v dashboardView) Rules(ctx context.Context, ref task.WorkflowRef) (*workfl
 
 func (v dashboardView) Watch(ctx context.Context, changed func()) error {
 	last := int64(-1)
-	return v.app.recordFile().Poll(ctx, func(context.Context) error {
+	return v.app.store.Poll(ctx, func(context.Context) error {
 		now, err := v.app.store.Changed(ctx)
 		if err != nil || now == last {
 			return err

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -32,14 +33,14 @@ func (a *app) monitor(say func(string)) (*monitor.Monitor, error) {
 	}
 	notifier := monitor.Notifier{Argv: config.Notify, Log: a.engine.Log}
 	return &monitor.Monitor{
-		Agents: traces.Agents{Pool: a.pool, Server: a.server, System: proc.System{Grace: grace}, Mirrors: a.files,
-			Home: a.home},
-		Record: a.store, WatchRecord: a.recordFile().Watch, Engine: a.engine, Rules: a.home,
-		PullRequests: (&pool.Watched{Requests: pool.Requests{Pool: a.pool}, Now: time.Now}).Look,
-		Conflicts:    a.pool.FindConflicts,
-		Hint:         a.server.AwaitDeath, Heartbeat: a.lease.Heartbeat(a.engine.Log), Now: time.Now, Log: a.engine.Log,
-		Stall: cmp.Or(config.StalledAfter, usualStall), Needs: a.lookout.Waiting,
-		GoOn: a.engine.GoOn, Spent: proc.Spent,
+		Sessions: a.server, Processes: proc.System{Grace: grace},
+		Traces: traces.Left{Pool: a.pool, Mirrors: a.files, Home: a.home},
+		Record: a.store,
+		Engine: a.engine, Rules: a.home,
+		Forge:     &pool.Watched{Requests: pool.Requests{Pool: a.pool}, Now: time.Now},
+		Conflicts: a.pool.FindConflicts,
+		Hint:      a.server.AwaitDeath, Heartbeat: a.lease.Heartbeat(a.engine.Log), Now: time.Now, Log: a.engine.Log,
+		Stall: cmp.Or(config.StalledAfter, usualStall), Needs: a.lookout.Waiting, GoOn: a.goOn, Spent: proc.Spent,
 		Tell: func(ctx context.Context, t task.Task, text string) {
 			say(strings.TrimPrefix(fmt.Sprintf("%s/%s %s: %s", t.Project, t.Branch, t.ID, text), "/ : "))
 			notifier.Notify(ctx, t, text)
@@ -85,7 +86,7 @@ func (w watch) Background(ctx context.Context) error {
 		return err
 	}
 	gone := func() bool {
-		_, err := os.Stat(w.recordFile().Path)
+		_, err := os.Stat(filepath.Join(w.dir, recordName))
 		return errors.Is(err, os.ErrNotExist)
 	}
 	return w.lease.While(func() (bool, error) {

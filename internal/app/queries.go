@@ -3,7 +3,7 @@ package app
 import (
 	"context"
 	"io"
-	"path/filepath"
+	"os"
 	"time"
 
 	"orange/internal/app/doctor"
@@ -13,7 +13,6 @@ import (
 	"orange/internal/rules/record"
 	"orange/internal/rules/task"
 	"orange/internal/run/environment"
-	"orange/internal/store/follow"
 	"orange/internal/store/logfile"
 )
 
@@ -77,11 +76,6 @@ func (q queries) verifier(progress func(what string, done, of int)) *doctor.Doct
 // changes report what happens to tasks, whichever process does it.
 type changes struct{ *app }
 
-// recordFile is the file of the record.
-func (a *app) recordFile() follow.Source {
-	return follow.Source{Path: filepath.Join(a.dir, recordName)}
-}
-
 // Changed is the cursor after everything that has happened.
 func (c changes) Changed(ctx context.Context) (int64, error) { return c.store.Changed(ctx) }
 
@@ -92,7 +86,7 @@ func (c changes) TasksSince(ctx context.Context, cursor int64) ([]task.Task, []s
 
 // Follow calls report with what happens to all tasks after a cursor, until ctx ends or report answers an error.
 func (c changes) Follow(ctx context.Context, cursor int64, report func([]history.Happening) error) error {
-	return c.recordFile().Follow(ctx, c.call.Out, c.store.EventsSince, cursor, report)
+	return c.store.Follow(ctx, os.Stdout, cursor, report)
 }
 
 func (a *app) logPath() string { return logfile.Of(a.dir) }

@@ -99,13 +99,11 @@ func (o *Observer) States(ctx context.Context, tasks []task.Task) (map[string]st
 		if !living[t.ID] {
 			continue
 		}
-		def, err := o.Setup.Pinned(ctx, t.Workflow)
-		if err != nil {
-			// which of its windows should live is not known; the error is reported where the rules are read
+		role, known := o.roleOf(ctx, &t)
+		switch {
+		case !known: // which of its windows should live is not known
 			states[t.ID] = record.AgentUnknown
-			continue
-		}
-		if state, _ := def.State(t.Status); state.Role == "" || living[t.ID+" "+state.Role] {
+		case role == "" || living[t.ID+" "+role]:
 			states[t.ID] = record.AgentAlive
 		}
 	}

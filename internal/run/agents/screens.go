@@ -140,14 +140,21 @@ func (o *Observer) explain(ctx context.Context, tasks map[string]*task.Task, fou
 	}
 }
 
-// worksIn reports whether a role is the one that works in a task's status.
-func (o *Observer) worksIn(ctx context.Context, t *task.Task, role string) bool {
+// roleOf is the role that works in a task's status; empty where none does. known is false where its rules cannot be
+// read: that is reported where they are.
+func (o *Observer) roleOf(ctx context.Context, t *task.Task) (role string, known bool) {
 	def, err := o.Setup.Pinned(ctx, t.Workflow)
 	if err != nil {
-		return false // the error is reported where the rules are read
+		return "", false
 	}
 	state, _ := def.State(t.Status)
-	return state.Role == role
+	return state.Role, true
+}
+
+// worksIn reports whether a role is the one that works in a task's status.
+func (o *Observer) worksIn(ctx context.Context, t *task.Task, role string) bool {
+	own, known := o.roleOf(ctx, t)
+	return known && own == role
 }
 
 // see reads the terminals that are still, and answers what they say by their tasks' ids. The panes are those of agents

@@ -38,7 +38,7 @@ func (p Prober) folder() string { return filepath.Join(p.Home, "try") }
 
 // Toy makes that repository where it is missing, and answers its path.
 func (p Prober) Toy(ctx context.Context) (string, error) {
-	return p.folder(), Repository(ctx, p.folder())
+	return p.folder(), repository(ctx, p.folder())
 }
 
 // Test probes one harness.
@@ -52,20 +52,6 @@ func (p Prober) Test(ctx context.Context, name string) (harness.Probed, error) {
 
 // leaves is how long a program has to end whose window was closed.
 const leaves = 15 * time.Second
-
-// Start starts the program of one harness once. Patience is how long its prompt may take to arrive.
-func (p Prober) Start(ctx context.Context, name string, patience time.Duration) (harness.Started, error) {
-	h, err := p.Harness(name)
-	if err != nil {
-		return harness.Started{}, err
-	}
-	self, err := os.Executable()
-	if err != nil {
-		return harness.Started{}, fmt.Errorf("find the running program: %w", err)
-	}
-	ctx = proc.WithEnviron(ctx, p.Environ(proc.EnvironOf(ctx).Own))
-	return Starter{Self: self, Arrives: patience, Leaves: leaves, Folder: p.folder()}.Start(ctx, h)
-}
 
 // Test asks the program of a harness for its version and its help. That costs nothing, and changes nothing but what the
 // program itself writes when it is asked.

@@ -17,41 +17,40 @@ import (
 	"orange/internal/run/tmux"
 )
 
-// Starter starts programs in throw-away repositories. Every field is required.
-type Starter struct {
-	Self    string        // the running program, which starts agents
-	Arrives time.Duration // how long a prompt may take to arrive
-	Leaves  time.Duration // how long a program may take to end
-	// Folder is the repository that the program is started in. It is kept, so that a program that asks once whether a
-	// folder is trusted asks once.
-	Folder string
-}
-
 const (
 	role      = task.RoleWorker
 	lookEvery = 200 * time.Millisecond
 	lastLines = 15
 )
 
-// Start starts the program of a harness in a throw-away repository, with a terminal server of its own, and a prompt
-// that has it write a word into a file. It waits until the file is there, closes the window, and waits until the
-// program is gone. Nothing of it stays behind. It may cost what one answer of the program's model costs.
+// Start starts the program of one harness once, in a repository that is kept, with a terminal server of its own, and a
+// prompt that has it write a word into a file. Patience is how long the prompt may take to arrive. It waits until the
+// file is there, closes the window, and waits until the program is gone. Nothing of it stays behind. It may cost what
+// one answer of the program's model costs.
 //
 // An error says what could not be tried; that no prompt arrived is one too, with the last lines of the window.
-func (s Starter) Start(ctx context.Context, h *harness.Harness) (out harness.Started, err error) {
-	dir, err := os.MkdirTemp(proc.TempDir(ctx), "orange-harness")
+func (p Prober) Start(ctx context.Context, name string, patience time.Duration) (out harness.Started, err error) {
+	h, err := p.Harness(name)
+	if err != nil {
+		return out, err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return out, fmt.Errorf("find the running program: %w", err)
+	}
+	p.Before(ctx)
+	dir, err := os.MkdirTemp("", "orange-harness")
 	if err != nil {
 		return out, fmt.Errorf("make a folder to start %q in: %w", h.Program, err)
 	}
-	t := &trial{Starter: s, harness: h, dir: dir, word: rand.Text(),
-		server: tmux.ServerOf(dir, func(name string) string { return proc.Getenv(ctx, name) })}
+	t := &trial{self: self, folder: p.folder(), harness: h, dir: dir, word: rand.Text(), server: tmux.ServerOf(dir)}
 	defer func() { err = errors.Join(err, t.clean(context.WithoutCancel(ctx))) }()
 	pane, err := t.begin(ctx, &out)
 	if err != nil {
 		return out, err
 	}
 	began := time.Now()
-	arrived := t.await(ctx, s.Arrives, func() (bool, error) {
+	arrived := t.await(ctx, patience, func() (bool, error) {
 		text, err := proc.ReadFile(t.answer())
 		if strings.Contains(string(text), t.word) {
 			return true, nil
@@ -68,7 +67,7 @@ func (s Starter) Start(ctx context.Context, h *harness.Harness) (out harness.Sta
 	if err := t.server.KillWindow(ctx, pane.WindowID); err != nil {
 		return out, err
 	}
-	err = t.await(ctx, s.Leaves, func() (bool, error) {
+	err = t.await(ctx, leaves, func() (bool, error) {
 		left, err := proc.WithEnvironment(t.mark())
 		return len(left) == 0, err
 	})
@@ -78,7 +77,8 @@ func (s Starter) Start(ctx context.Context, h *harness.Harness) (out harness.Sta
 
 // trial is one start.
 type trial struct {
-	Starter
+	self    string // the running program, which starts agents
+	folder  string // the repository that the program is started in
 	harness *harness.Harness
 	dir     string
 	word    string
@@ -111,7 +111,7 @@ func (t *trial) asks(ctx context.Context, pane string) error {
 			break
 		}
 	}
-	return fmt.Errorf("it stopped at a question: %q; answer it once, and try again: cd %q && %s", question, t.Folder,
+	return fmt.Errorf("it stopped at a question: %q; answer it once, and try again: cd %q && %s", question, t.folder,
 		t.harness.Program)
 }
 
@@ -124,13 +124,13 @@ func (t *trial) mark() string { return "ORANGE_HARNESS_TEST=" + t.word }
 
 // begin starts the program in a window.
 func (t *trial) begin(ctx context.Context, out *harness.Started) (tmux.Pane, error) {
-	worktree, folder := t.Folder, filepath.Join(t.dir, "task")
+	worktree, folder := t.folder, filepath.Join(t.dir, "task")
 	for _, path := range []string{worktree, folder} {
 		if err := os.MkdirAll(path, task.PrivateFolder); err != nil {
 			return tmux.Pane{}, fmt.Errorf("make a folder to try %q in: %w", t.harness.Program, err)
 		}
 	}
-	if err := Repository(ctx, worktree); err != nil {
+	if err := repository(ctx, worktree); err != nil {
 		return tmux.Pane{}, err
 	}
 	prompt := fmt.Sprintf("Write the word %s into the file %s, and nothing else. Then you are done.", t.word,
@@ -146,7 +146,7 @@ func (t *trial) begin(ctx context.Context, out *harness.Started) (tmux.Pane, err
 	}
 	out.Argv = t.harness.Argv(role, task.PermissionsFull, values)
 	text, err := json.Marshal(harness.Ticket{Home: t.dir, Task: "test", Argv: out.Argv, Dir: worktree,
-		Unset: t.harness.Unset, Path: filepath.Dir(t.Self), Exit: t.exit(),
+		Unset: t.harness.Unset, Path: filepath.Dir(t.self), Exit: t.exit(),
 		Set: append(t.harness.Variables(values), t.mark())})
 	if err != nil {
 		return tmux.Pane{}, fmt.Errorf("write the ticket: %w", err)
@@ -157,7 +157,7 @@ func (t *trial) begin(ctx context.Context, out *harness.Started) (tmux.Pane, err
 	}
 	t.launched = true
 	return t.server.Start(ctx, tmux.Start{Task: "test", Role: role, Hook: "1", Session: "test", Window: role,
-		Dir: worktree, Argv: []string{t.Self, "launch", ticket}})
+		Dir: worktree, Argv: []string{t.self, "launch", ticket}})
 }
 
 // equip writes the harness's files into the worktree.
@@ -197,11 +197,11 @@ func (t *trial) await(ctx context.Context, most time.Duration, holds func() (boo
 // clean ends what the start left, and removes its files.
 func (t *trial) clean(ctx context.Context) error {
 	err := t.server.KillServer(ctx)
-	if ended := (proc.System{Grace: t.Leaves}).EndMarked(ctx, t.mark()); ended != nil {
+	if ended := (proc.System{Grace: leaves}).EndMarked(ctx, t.mark()); ended != nil {
 		err = errors.Join(err, fmt.Errorf("end what %q left running: %w", t.harness.Program, ended))
 	}
 	if t.launched { // it writes a last file there
-		err = errors.Join(err, t.await(ctx, t.Leaves, func() (bool, error) {
+		err = errors.Join(err, t.await(ctx, leaves, func() (bool, error) {
 			_, err := os.Stat(t.exit())
 			return err == nil, nil
 		}))
@@ -217,8 +217,8 @@ func uuid() string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[0:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
-// Repository makes a repository with one commit in a folder, where there is none.
-func Repository(ctx context.Context, dir string) error {
+// repository makes a repository with one commit in a folder, where there is none.
+func repository(ctx context.Context, dir string) error {
 	head := []string{"rev-parse", "-q", "--verify", "HEAD"}
 	if _, err := os.Stat(filepath.Join(dir, ".git")); err == nil {
 		if _, err := proc.Run(ctx, proc.Command{Name: "git", Args: head, Dir: dir}); err == nil {

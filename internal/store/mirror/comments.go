@@ -26,17 +26,12 @@ func (f Files) comments(project, id string) string {
 // Comments are what people wrote on the work of a task and have not sent.
 func (f Files) Comments(project, id string) ([]diff.Comment, error) {
 	path := f.comments(project, id)
-	file, err := open(path, os.O_RDONLY)
-	if errors.Is(err, fs.ErrNotExist) {
+	text, there, err := readIfThere(path, mostComments)
+	if err != nil {
+		return nil, fmt.Errorf("read the comments: %w", err)
+	}
+	if !there {
 		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read the comments: %w", err)
-	}
-	defer file.Close()
-	text, err := readUpTo(file, mostComments)
-	if err != nil {
-		return nil, fmt.Errorf("read the comments: %w", err)
 	}
 	var out []diff.Comment
 	if err := json.Unmarshal(text, &out); err != nil {

@@ -29,10 +29,7 @@ func (f Files) History(project, id string) string {
 
 // ReadHistory reads the file that mirrors a task's history. One that is not there is no text.
 func (f Files) ReadHistory(project, id string) ([]byte, error) {
-	text, err := readFile(f.History(project, id), mostHistory)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil
-	}
+	text, _, err := readIfThere(f.History(project, id), mostHistory)
 	if err != nil {
 		return nil, fmt.Errorf("read the history of task %q: %w", id, err)
 	}
@@ -49,8 +46,8 @@ func (f Files) IsOlder(project, id string, now time.Time) bool {
 	if err != nil || now.Sub(info.ModTime()) < time.Minute {
 		return false
 	}
-	lines, err := readFile(f.History(project, id), mostBefore)
-	if err != nil && !errors.Is(err, os.ErrNotExist) || bytes.Contains(lines, []byte(`"hash":"`)) {
+	lines, _, err := readIfThere(f.History(project, id), mostBefore)
+	if err != nil || bytes.Contains(lines, []byte(`"hash":"`)) {
 		return false
 	}
 	text, err := f.Read(project, id, false)
@@ -63,10 +60,7 @@ const mostBefore = 1 << 20
 
 // ReadBefore reads the history that an earlier program wrote of a task; empty where it wrote none.
 func (f Files) ReadBefore(project, id string) ([]byte, error) {
-	text, err := readFile(f.History(project, id)+"."+beforeAdoption, mostBefore)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil
-	}
+	text, _, err := readIfThere(f.History(project, id)+"."+beforeAdoption, mostBefore)
 	if err != nil {
 		return nil, fmt.Errorf("read the history of task %q from before: %w", id, err)
 	}
@@ -85,14 +79,14 @@ func (f Files) KeepHistory(project, id, suffix string) (string, error) {
 		if n > 1 {
 			path = fmt.Sprintf("%s-%d", path, n)
 		}
-		have, err := readFile(path, mostHistory)
+		have, there, err := readIfThere(path, mostHistory)
 		switch {
-		case err == nil && bytes.Equal(have, text):
-			return path, nil
-		case errors.Is(err, os.ErrNotExist):
-			return path, proc.ReplaceFile(path, text)
 		case err != nil:
 			return "", fmt.Errorf("keep the history: %w", err)
+		case !there:
+			return path, proc.ReplaceFile(path, text)
+		case bytes.Equal(have, text):
+			return path, nil
 		}
 	}
 }
@@ -156,22 +150,14 @@ func (f Files) Kept(project, id, digest string) (text string, kept bool, err err
 		return "", false, nil // no digest, and no name of a file
 	}
 	path, err := f.within(project, id, evidenceFolder+"/"+digest)
-	if err != nil {
-		return "", false, fmt.Errorf("read the evidence of task %q: %w", id, err)
-	}
-	file, err := open(path, os.O_RDONLY)
-	if errors.Is(err, os.ErrNotExist) {
-		return "", false, nil
+	var raw []byte
+	if err == nil {
+		raw, kept, err = readIfThere(path, maxKept)
 	}
 	if err != nil {
 		return "", false, fmt.Errorf("read the evidence of task %q: %w", id, err)
 	}
-	defer file.Close()
-	raw, err := readUpTo(file, maxKept)
-	if err != nil {
-		return "", false, fmt.Errorf("read the evidence of task %q: %w", id, err)
-	}
-	return string(raw), true, nil
+	return string(raw), kept, nil
 }
 
 // Differs reports where a task's mirrors are not what the record says; nothing where they are equal. It

@@ -235,11 +235,20 @@ func readFile(path string, most int64) ([]byte, error) {
 	return readUpTo(file, most)
 }
 
+// readIfThere is readFile for a file that may not be there.
+func readIfThere(path string, most int64) (text []byte, there bool, err error) {
+	text, err = readFile(path, most)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, false, nil
+	}
+	return text, err == nil, err
+}
+
 // Adopt makes another file's body the task's document: a program replaced the link in the worktree by a file of
 // its own. It answers the body that was there before, which the caller keeps.
 func (f Files) Adopt(t task.Task, content []byte) (before []byte, err error) {
-	before, err = readFile(f.Document(t.Project, t.ID), maxKept) // the new one may be shorter on purpose
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
+	before, _, err = readIfThere(f.Document(t.Project, t.ID), maxKept) // the new one may be shorter on purpose
+	if err != nil {
 		return nil, fmt.Errorf("adopt the document: %w", err)
 	}
 	mine := document.Read(content)

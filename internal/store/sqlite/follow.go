@@ -1,5 +1,4 @@
-// Package follow reads the record while other processes write to it.
-package follow
+package sqlite
 
 import (
 	"context"
@@ -20,22 +19,16 @@ import (
 const (
 	firstWait = 8 * time.Millisecond // after the record was written; then twice as long, and so on
 	lastWait  = 30 * time.Second     // the longest wait, whatever the system reports of files
-	batch     = 500                  // how many changes are read at a time
+	mostRead  = 500                  // how many changes are read at a time
 
 	restTime = 10 * time.Millisecond // before the next report of the system is taken; a command ends in this time
 	takeTime = time.Millisecond      // after a rest: what the system has reported meanwhile is taken without another
 )
 
-// Events reads at most limit changes after a cursor, and answers the cursor after them.
-type Events func(ctx context.Context, cursor int64, limit int) ([]history.Happening, int64, error)
-
-// Source is the file of the record.
-type Source struct{ Path string }
-
 // Watch calls changed whenever the record may have been written, until ctx ends.
-func (s Source) Watch(ctx context.Context, changed func()) error {
+func (s *Store) Watch(ctx context.Context, changed func()) error {
 	// The folder and not the file: the log of the database comes and goes with the processes that have it open.
-	return mirror.Watch(ctx, filepath.Dir(s.Path), func(path string) {
+	return mirror.Watch(ctx, filepath.Dir(s.path), func(path string) {
 		if s.writtenAt(path) {
 			changed()
 		}
@@ -43,21 +36,21 @@ func (s Source) Watch(ctx context.Context, changed func()) error {
 }
 
 // writtenAt reports whether the record may have been written when a file of its folder was.
-func (s Source) writtenAt(path string) bool {
-	return path == "" || path == s.Path || path == s.Path+"-wal"
+func (s *Store) writtenAt(path string) bool {
+	return path == "" || path == s.path || path == s.path+"-wal"
 }
 
 // Poll calls read whenever the record may have been written, until ctx ends or read answers an error. It ends with
 // an error when another file has taken the place of the record.
-func (s Source) Poll(ctx context.Context, read func(context.Context) error) error {
-	opened, err := os.Stat(s.Path)
+func (s *Store) Poll(ctx context.Context, read func(context.Context) error) error {
+	opened, err := os.Stat(s.path)
 	if err != nil {
 		return fmt.Errorf("follow the record: %w", err)
 	}
 	within, off := context.WithCancelCause(ctx)
 	defer off(nil)
 	written := make(chan struct{}, 1)
-	go func() { off(mirror.Watch(within, filepath.Dir(s.Path), s.signs(written))) }()
+	go func() { off(mirror.Watch(within, filepath.Dir(s.path), s.signs(written))) }()
 	// The sign comes when a commit is written, and the commit can be read a little later, when the disk has it:
 	// so it is read again and again. Not at once: who writes has a processor to itself until then, and what it writes
 	// next is read with it.
@@ -90,7 +83,7 @@ func (s Source) Poll(ctx context.Context, read func(context.Context) error) erro
 // signs answers what is to be called with each file of the folder that is written. At least one sign follows the last
 // writing of the record. It rests after what it takes from the system: one command writes about ten times, to its log
 // too, and each report of it wakes this process and makes the command slower.
-func (s Source) signs(written chan<- struct{}) func(path string) {
+func (s *Store) signs(written chan<- struct{}) func(path string) {
 	var rested time.Time
 	return func(path string) {
 		if s.writtenAt(path) {
@@ -108,10 +101,10 @@ func (s Source) signs(written chan<- struct{}) func(path string) {
 
 // unchanged reports as an error that the record is not the file that it was. A process that has the old one open
 // would go on reading that, and nothing happens there any more.
-func (s Source) unchanged(opened os.FileInfo) error {
-	if now, err := os.Stat(s.Path); err != nil || !os.SameFile(now, opened) {
+func (s *Store) unchanged(opened os.FileInfo) error {
+	if now, err := os.Stat(s.path); err != nil || !os.SameFile(now, opened) {
 		return errors.Join(fmt.Errorf("cannot follow the record %q any longer: it is not the file that it "+
-			"was; begin again", s.Path), err)
+			"was; begin again", s.path), err)
 	}
 	return nil
 }
@@ -119,7 +112,7 @@ func (s Source) unchanged(opened os.FileInfo) error {
 // Follow calls report with what happens to all tasks after a cursor, each event once and in order, until ctx ends
 // or report answers an error. A call without events means that everything so far was reported. Where out is a pipe
 // that has no reader any more, it ends with syscall.EPIPE, whether or not there is something to write.
-func (s Source) Follow(ctx context.Context, out *os.File, events Events, cursor int64,
+func (s *Store) Follow(ctx context.Context, out *os.File, cursor int64,
 	report func([]history.Happening) error) error {
 	// Without this the system would end a program that writes to a pipe that has no reader.
 	broken := make(chan os.Signal, 1)
@@ -129,7 +122,7 @@ func (s Source) Follow(ctx context.Context, out *os.File, events Events, cursor 
 	defer off(nil)
 	go func() { off(untilUnread(within, out)) }()
 	var enough error
-	f := follower{events: events, cursor: cursor, report: func(all []history.Happening) error {
+	f := follower{record: s, cursor: cursor, report: func(all []history.Happening) error {
 		enough = report(all)
 		return enough
 	}}
@@ -153,7 +146,7 @@ func endOf(outside, inside context.Context) error {
 
 // follower has how far the record was followed.
 type follower struct {
-	events Events
+	record *Store
 	cursor int64
 	report func([]history.Happening) error
 	begun  bool
@@ -163,7 +156,7 @@ type follower struct {
 func (f *follower) read(ctx context.Context) error {
 	quiet := f.begun
 	for {
-		all, next, err := f.events(ctx, f.cursor, batch)
+		all, next, err := f.record.EventsSince(ctx, f.cursor, mostRead)
 		if err != nil {
 			return err
 		}

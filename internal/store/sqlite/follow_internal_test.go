@@ -1,4 +1,4 @@
-package follow
+package sqlite
 
 import (
 	"context"
@@ -16,14 +16,13 @@ import (
 	"orange/internal/rules/history"
 	"orange/internal/rules/record"
 	"orange/internal/rules/task"
-	"orange/internal/store/sqlite"
 )
 
 const recordName = "orange.db"
 
-func recordAt(t *testing.T, dir string) *sqlite.Store {
+func recordAt(t *testing.T, dir string) *Store {
 	t.Helper()
-	s, err := sqlite.Open(t.Context(), filepath.Join(dir, recordName))
+	s, err := Open(t.Context(), filepath.Join(dir, recordName))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,8 +52,7 @@ func TestFollow_losesAndRepeatsNothingWhileEightWrite(t *testing.T) {
 	heard := map[string][]int{}
 	count, calls, last := 0, 0, int64(0)
 	done := errors.New("everything was reported")
-	record := Source{filepath.Join(dir, recordName)}
-	err := record.Follow(ctx, os.Stdout, store.EventsSince, 0, func(all []history.Happening) error {
+	err := store.Follow(ctx, os.Stdout, 0, func(all []history.Happening) error {
 		calls++
 		for _, one := range all {
 			if one.Cursor <= last {
@@ -87,7 +85,7 @@ func TestFollow_losesAndRepeatsNothingWhileEightWrite(t *testing.T) {
 	}
 }
 
-func writeOwn(ctx context.Context, s *sqlite.Store, id string, moves int) error {
+func writeOwn(ctx context.Context, s *Store, id string, moves int) error {
 	now := time.Now()
 	one, err := s.Commit(ctx, record.Change{
 		Task:   task.Task{ID: id, Project: "garden", Branch: id, CreatedAt: now, UpdatedAt: now, EnteredAt: now},
@@ -107,18 +105,17 @@ func TestFollow_reportsWhenEverythingSoFarIsReportedAndEndsWithItsContext(t *tes
 	ctx, off := context.WithCancel(t.Context())
 	defer off()
 	var calls []int
-	record := Source{filepath.Join(dir, recordName)}
-	err := record.Follow(ctx, os.Stdout, store.EventsSince, 0, func(all []history.Happening) error {
+	err := store.Follow(ctx, os.Stdout, 0, func(all []history.Happening) error {
 		calls = append(calls, len(all))
 		switch len(calls) {
 		case 1: // nothing yet
-			return writeOwn(ctx, store, "one", batch+1)
+			return writeOwn(ctx, store, "one", mostRead+1)
 		case 4:
 			off()
 		}
 		return nil
 	})
-	if want := []int{0, batch, 2, 0}; !errors.Is(err, context.Canceled) || !slices.Equal(calls, want) {
+	if want := []int{0, mostRead, 2, 0}; !errors.Is(err, context.Canceled) || !slices.Equal(calls, want) {
 		t.Errorf("it reported %v and ended with %v, want %v and %v", calls, err, want, context.Canceled)
 	}
 }
@@ -128,7 +125,7 @@ func TestFollow_doesNotGoOnWithARecordThatWasReplaced(t *testing.T) {
 	dir := t.TempDir()
 	store := recordAt(t, dir)
 	record := filepath.Join(dir, recordName)
-	err := Source{record}.Follow(t.Context(), os.Stdout, store.EventsSince, 0, func([]history.Happening) error {
+	err := store.Follow(t.Context(), os.Stdout, 0, func([]history.Happening) error {
 		text, err := os.ReadFile(record)
 		if err == nil {
 			err = os.WriteFile(record+".new", text, 0o644)
@@ -138,7 +135,7 @@ func TestFollow_doesNotGoOnWithARecordThatWasReplaced(t *testing.T) {
 	if err == nil || errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a new file: %v", err)
 	}
-	err = Source{record}.Follow(t.Context(), os.Stdout, store.EventsSince, 0, func([]history.Happening) error {
+	err = store.Follow(t.Context(), os.Stdout, 0, func([]history.Happening) error {
 		return os.Rename(record, record+".old")
 	})
 	if !errors.Is(err, os.ErrNotExist) {
@@ -152,7 +149,7 @@ func TestSigns_areFewWhileACommandWrites(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const commands, writings, between = 10, 20, 500 * time.Microsecond
-		record := Source{filepath.Join("home", recordName)}
+		record := &Store{path: filepath.Join("home", recordName)}
 		reports := make(chan string, 2*commands*writings) // the system keeps them until they are taken
 		written := make(chan struct{}, 1)
 		taken := map[time.Time]bool{} // when this process was woken
@@ -169,7 +166,7 @@ func TestSigns_areFewWhileACommandWrites(t *testing.T) {
 			for range commands {
 				for range writings {
 					<-time.After(between)
-					reports <- record.Path + "-wal"
+					reports <- record.path + "-wal"
 					reports <- filepath.Join("home", "orange.log")
 				}
 				<-time.After(time.Second)
@@ -194,11 +191,11 @@ func TestSigns_areFewWhileACommandWrites(t *testing.T) {
 func TestSigns_areOfTheRecord(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		record := Source{filepath.Join("home", recordName)}
+		record := &Store{path: filepath.Join("home", recordName)}
 		written := make(chan struct{}, 1)
 		take := record.signs(written)
-		for path, sign := range map[string]bool{"": true, record.Path: true, record.Path + "-wal": true,
-			record.Path + "-shm": false, filepath.Join("home", "orange.log"): false} {
+		for path, sign := range map[string]bool{"": true, record.path: true, record.path + "-wal": true,
+			record.path + "-shm": false, filepath.Join("home", "orange.log"): false} {
 			take(path)
 			if len(written) > 0 != sign {
 				t.Errorf("%q: %d signs", path, len(written))
