@@ -123,7 +123,7 @@ func Format(f remote.Fleet) []byte {
 	var b strings.Builder
 	line := func(indent, key, value string) {
 		if value != "" {
-			fmt.Fprintf(&b, "%s%s: %s\n", indent, key, quoted(value))
+			fmt.Fprintf(&b, "%s%s: %s\n", indent, key, quote(value))
 		}
 	}
 	b.WriteString("# \"orange fleet join\" and \"forget\" write this file; comments are not kept.\n")
@@ -143,8 +143,8 @@ func Format(f remote.Fleet) []byte {
 	return []byte(b.String())
 }
 
-// quoted is a text as a YAML file has it; JSON is YAML.
-func quoted(text string) string {
+// quote is a text as a YAML file has it; JSON is YAML.
+func quote(text string) string {
 	encoded, err := json.Marshal(text)
 	if err != nil { // a text can always be encoded
 		return ""

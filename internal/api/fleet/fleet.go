@@ -52,9 +52,9 @@ func (f Hosts) Ask(ctx context.Context, h remote.Host, c remote.Call, most time.
 	case ctx.Err() != nil:
 		return remote.Reply{}, ctx.Err()
 	case limited.Err() != nil:
-		return remote.Reply{}, unreached("no answer within %s", most)
+		return remote.Reply{}, notReached("no answer within %s", most)
 	case said.More > 0:
-		return remote.Reply{}, unreached("the reply has more than %d MB", remote.MostOfReply>>20)
+		return remote.Reply{}, notReached("the reply has more than %d MB", remote.MostOfReply>>20)
 	}
 	reply, unread := remote.ReadReply(said.Stdout)
 	if unread == nil {
@@ -63,18 +63,18 @@ func (f Hosts) Ask(ctx context.Context, h remote.Host, c remote.Call, most time.
 	failed, ended := errors.AsType[*proc.Error](err)
 	switch {
 	case err == nil:
-		return reply, unreached("%q there did not answer: %v; does it understand %q?", h.Program(), unread,
+		return reply, notReached("%q there did not answer: %v; does it understand %q?", h.Program(), unread,
 			"orange answer")
 	case !ended:
-		return reply, unreached("%v", err)
+		return reply, notReached("%v", err)
 	case failed.Code == 127:
-		return reply, unreached("the shell of a login there does not find %q; name its path with --command: %s",
+		return reply, notReached("the shell of a login there does not find %q; name its path with --command: %s",
 			h.Program(), words(said.Stderr))
 	}
-	return reply, unreached("ssh ended with status %d: %s", failed.Code, words(said.Stderr))
+	return reply, notReached("ssh ended with status %d: %s", failed.Code, words(said.Stderr))
 }
 
-func unreached(format string, args ...any) error {
+func notReached(format string, args ...any) error {
 	return task.Notef(remote.ErrNotReached, format, args...)
 }
 

@@ -232,11 +232,11 @@ func withRecord() []check {
 		{checkHooks, "", (*Doctor).hooks},
 		{checkPool, "workspaces", (*Doctor).workspaces},
 		{checkPool, "set aside", (*Doctor).asides},
-		{checkPool, "shared settings", (*Doctor).shared},
+		{checkPool, "shared settings", (*Doctor).sharedSettings},
 		{checkSessions, "", (*Doctor).sessions},
 		{checkKept, "", (*Doctor).environments},
 		{checkVariables, "env", (*Doctor).ownVariables},
-		{checkLeftovers, "", (*Doctor).judged},
+		{checkLeftovers, "", (*Doctor).leftJudgements},
 	}
 }
 
@@ -268,13 +268,13 @@ func (d *Doctor) Do(ctx context.Context, asked record.Examination) ([]record.Fin
 
 // Examine looks at everything. With fix it mends what it can, and looks again.
 func (d *Doctor) Examine(ctx context.Context, fix bool) ([]record.Finding, error) {
-	found, err := d.lasting(ctx, d.look)
+	found, err := d.lookTillItLasts(ctx, d.look)
 	if err != nil {
 		return nil, err
 	}
 	if fix && mend(ctx, *found.found) {
 		mended := *found.found
-		if found, err = d.lasting(ctx, d.look); err != nil {
+		if found, err = d.lookTillItLasts(ctx, d.look); err != nil {
 			return nil, err
 		}
 		found.after(mended)
@@ -310,15 +310,15 @@ func (r report) after(mended []finding) {
 	}
 }
 
-// lasting looks twice where the first look finds trouble: what a command was in the middle of is none.
-func (d *Doctor) lasting(ctx context.Context, look func(context.Context, report)) (report, error) {
+// lookTillItLasts looks twice where the first look finds trouble: what a command was in the middle of is none.
+func (d *Doctor) lookTillItLasts(ctx context.Context, look func(context.Context, report)) (report, error) {
 	first := newReport("")
 	look(ctx, first)
 	was := map[[2]string]bool{}
 	passing := false
 	for _, f := range *first.found {
 		was[[2]string{f.Check, f.Subject}] = true
-		passing = passing || f.passing()
+		passing = passing || f.mayPass()
 	}
 	if !passing {
 		return first, nil
@@ -329,7 +329,7 @@ func (d *Doctor) lasting(ctx context.Context, look func(context.Context, report)
 	second := newReport("")
 	look(ctx, second)
 	*second.found = slices.DeleteFunc(*second.found, func(f finding) bool {
-		return f.passing() && !was[[2]string{f.Check, f.Subject}]
+		return f.mayPass() && !was[[2]string{f.Check, f.Subject}]
 	})
 	return second, nil
 }

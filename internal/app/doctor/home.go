@@ -98,8 +98,8 @@ func isOpen(info fs.FileInfo) bool {
 	return (info.IsDir() || info.Mode().IsRegular()) && info.Mode().Perm()&othersMay != 0
 }
 
-// old is the age from which a temporary file belongs to a program that was killed: ours live for milliseconds.
-const old = time.Hour
+// staleAge is the age from which a temporary file belongs to a program that was killed: ours live for milliseconds.
+const staleAge = time.Hour
 
 // leftoverNames are the temporary names that this program writes under, each for the folders below ORANGE_HOME
 // where it does.
@@ -123,7 +123,7 @@ func leftoverNames() map[string]*regexp.Regexp {
 func (d *Doctor) leftovers(_ context.Context, r report, _ *view) error {
 	var stale []string
 	err := d.visit(leftoverNames(), func(path string, info fs.FileInfo, err error) error {
-		if err == nil && !info.IsDir() && d.Now().Sub(info.ModTime()) > old {
+		if err == nil && !info.IsDir() && d.Now().Sub(info.ModTime()) > staleAge {
 			stale = append(stale, path)
 		}
 		return nil

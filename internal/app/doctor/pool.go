@@ -43,8 +43,8 @@ func (d *Doctor) workspaces(ctx context.Context, r report, v *view) error {
 	return nil
 }
 
-// shared names what all worktrees of a repository share and Orange did not change.
-func (d *Doctor) shared(ctx context.Context, r report, _ *view) error {
+// sharedSettings names what all worktrees of a repository share and Orange did not change.
+func (d *Doctor) sharedSettings(ctx context.Context, r report, _ *view) error {
 	words, err := d.Setup.SharedWords(ctx, "")
 	for _, one := range words {
 		r.warn("shared settings",
@@ -146,7 +146,7 @@ func (d *Doctor) sessions(_ context.Context, r report, v *view) error {
 			d.stray(r, w)
 		case !t.Live && !over[t.ID]:
 			over[t.ID] = true
-			d.lingering(r, t, w, len(v.owed[t.ID]) > 0)
+			d.lingeringSession(r, t, w, len(v.owed[t.ID]) > 0)
 		}
 	}
 	for _, t := range v.tasks {
@@ -194,7 +194,7 @@ func (d *Doctor) endWindow(ctx context.Context, id string) error {
 	return nil
 }
 
-func (d *Doctor) lingering(r report, t task.Task, w tmux.Pane, owing bool) {
+func (d *Doctor) lingeringSession(r report, t task.Task, w tmux.Pane, owing bool) {
 	said := fmt.Sprintf("session %q is still there, and the task is over (%s)", w.Session, t.Status)
 	if owing {
 		r.warn(t.ID, said, "it still has to end: orange task retry "+t.ID)
@@ -242,8 +242,8 @@ func (d *Doctor) checkouts(_ context.Context, r report, _ *view) error {
 	return err
 }
 
-// judged finds what was judged for tasks that are over.
-func (d *Doctor) judged(ctx context.Context, r report, v *view) error {
+// leftJudgements finds what was judged for tasks that are over.
+func (d *Doctor) leftJudgements(ctx context.Context, r report, v *view) error {
 	for _, name := range slices.Sorted(maps.Keys(v.project)) {
 		p := v.project[name]
 		if _, err := os.Stat(p.Path); err != nil {
@@ -254,7 +254,7 @@ func (d *Doctor) judged(ctx context.Context, r report, v *view) error {
 			r.blind(name, err)
 		}
 		for _, id := range all {
-			if err := d.judgedOf(r, v, p, id); err != nil {
+			if err := d.leftJudgement(r, v, p, id); err != nil {
 				r.blind(id, err)
 			}
 		}
@@ -262,7 +262,7 @@ func (d *Doctor) judged(ctx context.Context, r report, v *view) error {
 	return nil
 }
 
-func (d *Doctor) judgedOf(r report, v *view, p task.Project, id string) error {
+func (d *Doctor) leftJudgement(r report, v *view, p task.Project, id string) error {
 	t, known := v.byID[id]
 	if known && (t.Live || t.Workspace != "") {
 		return nil

@@ -17,7 +17,7 @@ import (
 // or one branch, that one keeps it. A folder that cannot be adopted is reported, and the others are adopted.
 func (d *Doctor) Rebuild(ctx context.Context) ([]record.Finding, error) {
 	r := newReport(checkRebuild)
-	tasks, told, err := d.unrecorded(ctx, r)
+	tasks, told, err := d.tellUnrecorded(ctx, r)
 	if err == nil {
 		err = d.finish(ctx, r, tasks)
 	}
@@ -32,7 +32,7 @@ func (d *Doctor) Rebuild(ctx context.Context) ([]record.Finding, error) {
 // over. Of each other folder without a record it says who brings it back.
 func (d *Doctor) older(ctx context.Context, adopt bool) ([]record.Finding, error) {
 	r := newReport(checkOlder)
-	_, told, err := d.unrecorded(ctx, r)
+	_, told, err := d.tellUnrecorded(ctx, r)
 	if err != nil {
 		return nil, err
 	}
@@ -62,8 +62,8 @@ func (d *Doctor) older(ctx context.Context, adopt bool) ([]record.Finding, error
 	return r.plain(), err
 }
 
-// unrecorded are the tasks on record, and what the folders of the others tell.
-func (d *Doctor) unrecorded(ctx context.Context, r report) (tasks []task.Task, told []record.Adoption, err error) {
+// tellUnrecorded reads what the folders tell whose tasks are not on record. It also answers those that are.
+func (d *Doctor) tellUnrecorded(ctx context.Context, r report) (tasks []task.Task, told []record.Adoption, err error) {
 	if tasks, err = d.Record.List(ctx, record.Filter{}); err != nil {
 		return nil, nil, err
 	}

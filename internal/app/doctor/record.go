@@ -66,7 +66,7 @@ func (d *Doctor) folders(_ context.Context, r report, v *view) error {
 		if err != nil {
 			r.of(checkChain).blind(d.Files.History(project, id), err)
 		} else if ours {
-			d.broken(r.of(checkChain), project, id, text)
+			d.findBreak(r.of(checkChain), project, id, text)
 		}
 	}
 	r.orOK("tasks", "folders: %d, all on record", len(all))
@@ -76,8 +76,8 @@ func (d *Doctor) folders(_ context.Context, r report, v *view) error {
 // isOurs reports whether a history has hashes at all: those of an earlier program have none.
 func isOurs(history []byte) bool { return bytes.Contains(history, []byte(`"hash":"`)) }
 
-// broken tells what is wrong with a history's text, and in which line; nil where it is whole.
-func (d *Doctor) broken(r report, project, id string, text []byte) *finding {
+// findBreak tells what is wrong with a history's text, and in which line; nil where it is whole.
+func (d *Doctor) findBreak(r report, project, id string, text []byte) *finding {
 	path := d.Files.History(project, id)
 	_, err := history.ReadHistory(text)
 	var broken *history.BrokenHistory
@@ -100,7 +100,7 @@ func where(path string, broken *history.BrokenHistory) string {
 // histories checks, task by task, that the record's own history holds, that the files say the same, and that what
 // decisions rested on is kept.
 func (d *Doctor) histories(ctx context.Context, r report, v *view) error {
-	projecting := d.projecting(ctx, r.of(checkMirrors), v.tasks)
+	projecting := d.workflowsThatProject(ctx, r.of(checkMirrors), v.tasks)
 	seen := map[string]bool{}
 	projected := map[string][]string{} // looked at later: that may ask the record
 	var each []report
@@ -195,16 +195,16 @@ func (d *Doctor) mirrors(r report, t task.Task, lines []string) {
 	const done = "made equal to the record"
 	r.problem(t.ID, strings.Join(differs, "; "), "orange doctor --fix").by(done, d.sync(t.ID))
 	if text, err := d.Files.ReadHistory(t.Project, t.ID); err == nil {
-		if f := d.broken(r.of(checkChain), t.Project, t.ID, text); f != nil {
+		if f := d.findBreak(r.of(checkChain), t.Project, t.ID, text); f != nil {
 			f.Advice, f.Level = "the record has it whole: orange doctor --fix", record.LevelProblem
 			f.by(done, d.sync(t.ID))
 		}
 	}
 }
 
-// projecting has the digests of those workflows of tasks that project files, the files that mirror the record in a form
-// of the task's own workflow.
-func (d *Doctor) projecting(ctx context.Context, r report, tasks []task.Task) map[string]bool {
+// workflowsThatProject has the digests of those workflows of tasks that project files, the files that mirror the record
+// in a form of the task's own workflow.
+func (d *Doctor) workflowsThatProject(ctx context.Context, r report, tasks []task.Task) map[string]bool {
 	known := map[string]bool{}
 	for _, t := range tasks {
 		if _, asked := known[t.Workflow.Digest]; asked {

@@ -23,8 +23,8 @@ func (f *finding) by(done string, work func(ctx context.Context) error) {
 	f.mend = func(ctx context.Context) (string, error) { return done, work(ctx) }
 }
 
-// passing reports whether a finding may come from a change that is being made at this moment.
-func (f *finding) passing() bool {
+// mayPass reports whether a finding may come from a change that is being made at this moment.
+func (f *finding) mayPass() bool {
 	return f.Level == record.LevelProblem && !f.lasts || f.Level == record.LevelWarning && f.Check == checkFolders
 }
 

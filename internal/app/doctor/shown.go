@@ -15,7 +15,7 @@ import (
 // that it shows what it shows. By these values Orange knows what people write there from what is merely old.
 func unlikeShown(w record.Whole, events []history.Event) []string {
 	var out []string
-	may := told(w.Task, events)
+	may := shownValues(w.Task, events)
 	for _, v := range document.Fields(w.Task) {
 		is := record.Shown{Field: v.Key, Value: v.Text}
 		if !slices.Contains(w.Shown, is) {
@@ -34,9 +34,9 @@ func unlikeShown(w record.Whole, events []history.Event) []string {
 	return out
 }
 
-// told has the fields that TASK.md's header can have shown, and all values of those that the history tells of; nil for
-// the others.
-func told(t task.Task, events []history.Event) map[string][]string {
+// shownValues has the fields that TASK.md's header can have shown, and all values of those that the history tells of;
+// nil for the others.
+func shownValues(t task.Task, events []history.Event) map[string][]string {
 	all := t
 	all.PRURL, all.Attention, all.QueuedFor = "an address", "a mark", t.Status
 	out := map[string][]string{}

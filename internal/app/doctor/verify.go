@@ -40,7 +40,7 @@ func (d *Doctor) VerifyAll(ctx context.Context, project string) ([]record.Findin
 		}
 		d.database(ctx, r.of(checkDatabase))
 		*r.found = slices.DeleteFunc(*r.found, func(f finding) bool { return f.Level == record.LevelOK })
-		d.gone(ctx, r, project, ids)
+		d.findGone(ctx, r, project, ids)
 		if project != "" {
 			if ids, err = d.Record.IDs(ctx, project); err != nil {
 				r.of(checkDatabase).blind("record", err)
@@ -52,12 +52,12 @@ func (d *Doctor) VerifyAll(ctx context.Context, project string) ([]record.Findin
 }
 
 func (d *Doctor) lookTwice(ctx context.Context, look func(context.Context, report)) ([]record.Finding, error) {
-	found, err := d.lasting(ctx, look)
+	found, err := d.lookTillItLasts(ctx, look)
 	return found.plain(), cmp.Or(err, ctx.Err())
 }
 
-// verified is what was looked at, and found of it.
-type verified struct {
+// verification is what was looked at, and found of it.
+type verification struct {
 	report
 	tasks, events, texts int
 	commits              []namedCommit
@@ -69,7 +69,7 @@ const together = 50
 
 // verifyEach verifies tasks one by one.
 func (d *Doctor) verifyEach(ctx context.Context, r report, ids []string) {
-	each := make([]verified, len(ids))
+	each := make([]verification, len(ids))
 	d.onAll(ctx, "tasks verified", len(ids), together, func(from, to int) {
 		some, err := d.Record.Wholes(ctx, ids[from:to])
 		for i := from; i < to && ctx.Err() == nil; i++ {
@@ -83,7 +83,7 @@ func (d *Doctor) verifyEach(ctx context.Context, r report, ids []string) {
 			}
 		}
 	})
-	var sum verified
+	var sum verification
 	for _, one := range each {
 		if one.found == nil {
 			continue // no one looked at it before ctx ended
@@ -103,8 +103,8 @@ func (d *Doctor) verifyEach(ctx context.Context, r report, ids []string) {
 
 func notOK(f finding) bool { return f.Level != record.LevelOK }
 
-// gone finds tasks that are not on record and that no one has deleted as orange does.
-func (d *Doctor) gone(ctx context.Context, r report, project string, ids []string) {
+// findGone finds tasks that are not on record and that no one has deleted as orange does.
+func (d *Doctor) findGone(ctx context.Context, r report, project string, ids []string) {
 	known := make(map[string]bool, len(ids))
 	for _, id := range ids {
 		known[id] = true
@@ -138,7 +138,7 @@ func (d *Doctor) gone(ctx context.Context, r report, project string, ids []strin
 	}
 }
 
-func (d *Doctor) verify(ctx context.Context, id string) verified {
+func (d *Doctor) verify(ctx context.Context, id string) verification {
 	w, err := d.Record.Whole(ctx, id)
 	if err == nil {
 		return d.verifyWhole(ctx, w)
@@ -147,12 +147,12 @@ func (d *Doctor) verify(ctx context.Context, id string) verified {
 	if !errors.Is(err, task.ErrNotFound) { // else it was deleted meanwhile
 		r.problem(id, "it cannot be read, and was compared with nothing: "+err.Error(), adviceChanged)
 	}
-	return verified{report: r}
+	return verification{report: r}
 }
 
-func (d *Doctor) verifyWhole(ctx context.Context, w record.Whole) verified {
+func (d *Doctor) verifyWhole(ctx context.Context, w record.Whole) verification {
 	t, r := w.Task, newReport(checkDatabase)
-	out := verified{report: r, tasks: 1, events: len(w.Lines)}
+	out := verification{report: r, tasks: 1, events: len(w.Lines)}
 	d.mirrors(r.of(checkMirrors), t, w.Lines)
 	events, holds := d.chain(r.of(checkChain), t, w.Lines)
 	if !holds {

@@ -63,10 +63,10 @@ func (s Skills) Plan(ctx context.Context, w harness.SkillsWanted) (harness.Skill
 	return plan, err
 }
 
-func (s Skills) plan(ctx context.Context, w harness.SkillsWanted, known []written) (
+func (s Skills) plan(ctx context.Context, w harness.SkillsWanted, known []writtenFile) (
 	[]target, harness.SkillPlan, error) {
 	plan := harness.SkillPlan{Files: []harness.SkillFile{}}
-	chosen, notes, err := s.chosen(w)
+	chosen, notes, err := s.chosenHarnesses(w)
 	if err != nil {
 		return nil, plan, err
 	}
@@ -97,9 +97,10 @@ func (s Skills) plan(ctx context.Context, w harness.SkillsWanted, known []writte
 	return all, plan, nil
 }
 
-// chosen are the harnesses that skills are installed for. Notes name those of installed programs that are left out.
-func (s Skills) chosen(w harness.SkillsWanted) (all []*harness.Harness, notes []string, err error) {
-	list, err := s.Harnesses.ListHarnesses(s.Getenv("PATH"))
+// chosenHarnesses are the harnesses that skills are installed for. Notes name those of installed programs that are left
+// out.
+func (s Skills) chosenHarnesses(w harness.SkillsWanted) (all []*harness.Harness, notes []string, err error) {
+	list, err := s.Harnesses.ListHarnesses()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -201,7 +202,7 @@ func inside(top, folder string) error {
 }
 
 // targets are the files of all skills at one place, as they are there now.
-func (s Skills) targets(p place, known []written) ([]target, error) {
+func (s Skills) targets(p place, known []writtenFile) ([]target, error) {
 	names, err := fs.Glob(s.Files, "*/*")
 	if err != nil {
 		return nil, fmt.Errorf("list the skills: %w", err)
@@ -270,7 +271,7 @@ func digest(text []byte) string {
 // Install writes what was shown of a plan, as far as it is still as it was then, and answers what it wrote.
 func (s Skills) Install(ctx context.Context, w harness.SkillsWanted, shown harness.SkillPlan) (
 	done []harness.SkillFile, err error) {
-	err = s.change(ctx, func(known []written) ([]written, error) {
+	err = s.change(ctx, func(known []writtenFile) ([]writtenFile, error) {
 		all, _, err := s.plan(ctx, w, known)
 		if err != nil {
 			return known, err
@@ -293,12 +294,12 @@ func (s Skills) Install(ctx context.Context, w harness.SkillsWanted, shown harne
 
 // write writes one file. It is on the list before it is there: one that is there and not on the list counts as the
 // person's.
-func (s Skills) write(ctx context.Context, project string, one target, known []written) ([]written, error) {
-	made, err := missing(filepath.Dir(one.Path))
+func (s Skills) write(ctx context.Context, project string, one target, known []writtenFile) ([]writtenFile, error) {
+	made, err := foldersToMake(filepath.Dir(one.Path))
 	if err != nil {
 		return known, err
 	}
-	known = note(known, written{Path: one.Path, Digests: []string{digest(one.text)}, Made: made, Project: project,
+	known = note(known, writtenFile{Path: one.Path, Digests: []string{digest(one.text)}, Made: made, Project: project,
 		Ignored: one.folder})
 	if err := s.save(known); err != nil {
 		return known, err
@@ -317,8 +318,8 @@ func (s Skills) write(ctx context.Context, project string, one target, known []w
 	return known, nil
 }
 
-// missing are the folders that have to be made for a folder to be there, the outermost first.
-func missing(dir string) ([]string, error) {
+// foldersToMake are the folders that have to be made for a folder to be there, the outermost first.
+func foldersToMake(dir string) ([]string, error) {
 	var out []string
 	for {
 		_, err := os.Stat(dir)

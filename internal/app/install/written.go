@@ -17,8 +17,8 @@ import (
 	"orange/internal/work/worktree"
 )
 
-// written is a file that Orange has written.
-type written struct {
+// writtenFile is a file that Orange has written.
+type writtenFile struct {
 	Path    string   `json:"path"`
 	Digests []string `json:"sha256"`            // of every text that Orange ever wrote there
 	Made    []string `json:"made,omitempty"`    // folders that Orange made for it, the outermost first
@@ -29,7 +29,7 @@ type written struct {
 func (s Skills) list() string { return filepath.Join(s.Home, "installed.json") }
 
 // read reads the list of what Orange has written; nothing where there is none.
-func (s Skills) read() (all []written, err error) {
+func (s Skills) read() (all []writtenFile, err error) {
 	text, err := proc.ReadFile(s.list())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -44,7 +44,7 @@ func (s Skills) read() (all []written, err error) {
 	return all, nil
 }
 
-func (s Skills) save(all []written) error {
+func (s Skills) save(all []writtenFile) error {
 	text, err := json.MarshalIndent(all, "", "  ")
 	if err == nil {
 		err = proc.ReplaceFile(s.list(), append(text, '\n'))
@@ -57,7 +57,7 @@ func (s Skills) save(all []written) error {
 
 // change changes what is installed, one process at a time. What change answers is on the list then, also where it
 // fails on its way.
-func (s Skills) change(ctx context.Context, change func([]written) ([]written, error)) error {
+func (s Skills) change(ctx context.Context, change func([]writtenFile) ([]writtenFile, error)) error {
 	release, err := mirror.Files{Home: s.Home}.Lock(ctx, "installed")
 	if err != nil {
 		return err
@@ -71,15 +71,15 @@ func (s Skills) change(ctx context.Context, change func([]written) ([]written, e
 	return errors.Join(err, s.save(known))
 }
 
-func isOurs(known []written, path, digest string) bool {
-	return slices.ContainsFunc(known, func(one written) bool {
+func isOurs(known []writtenFile, path, digest string) bool {
+	return slices.ContainsFunc(known, func(one writtenFile) bool {
 		return one.Path == path && slices.Contains(one.Digests, digest)
 	})
 }
 
 // note adds to what is known of a path.
-func note(known []written, one written) []written {
-	i := slices.IndexFunc(known, func(w written) bool { return w.Path == one.Path })
+func note(known []writtenFile, one writtenFile) []writtenFile {
+	i := slices.IndexFunc(known, func(w writtenFile) bool { return w.Path == one.Path })
 	if i < 0 {
 		return append(known, one)
 	}
@@ -120,7 +120,7 @@ func (s Skills) Installed(context.Context) ([]harness.SkillFile, error) {
 }
 
 // stateOf is SkillRemove or SkillYours; empty where the file is gone.
-func stateOf(one written) (string, error) {
+func stateOf(one writtenFile) (string, error) {
 	there, err := digestAt(one.Path)
 	switch {
 	case err != nil || there == absent:
@@ -134,9 +134,9 @@ func stateOf(one written) (string, error) {
 // Uninstall removes the files that Orange has written and no one has changed, and answers which. From then on those
 // that stay are the person's own. What it could not finish is still on the list, and it may be run again.
 func (s Skills) Uninstall(ctx context.Context) (done []harness.SkillFile, err error) {
-	err = s.change(ctx, func(known []written) ([]written, error) {
-		var gone []written
-		var left []written
+	err = s.change(ctx, func(known []writtenFile) ([]writtenFile, error) {
+		var gone []writtenFile
+		var left []writtenFile
 		var failed error
 		for _, one := range known {
 			state, err := stateOf(one)
@@ -167,7 +167,7 @@ func (s Skills) Uninstall(ctx context.Context) (done []harness.SkillFile, err er
 
 // forget takes away what was made around a file that is gone: folders that are empty now, and the line by which git
 // ignores it. A project that is gone has none.
-func forget(ctx context.Context, one written) error {
+func forget(ctx context.Context, one writtenFile) error {
 	for _, dir := range slices.Backward(one.Made) {
 		if info, err := os.Lstat(dir); err == nil && !info.IsDir() {
 			break // a link that someone put there is theirs

@@ -263,7 +263,7 @@ func TestNeed_isWhyAPersonShouldLookNow(t *testing.T) {
 			c.rule = program
 		}
 		one := task.Task{ID: "one", Status: c.status, Attention: c.note, Live: true}
-		got := inbox.NeedOf(def, one, c.agent, read(c.rule, c.screen, time.Unix(0, 0)))
+		got := inbox.NeedOf(def, one, c.agent, readScreen(c.rule, c.screen, time.Unix(0, 0)))
 		if got.Kind != c.want || (c.want == "") != (got.String() == "") || !strings.HasSuffix(got.Found, c.found) {
 			t.Errorf("%s: the need is %+v, want %q %q", name, got, c.want, c.found)
 		}

@@ -18,9 +18,9 @@ const (
 	startTime = 3 * time.Second
 )
 
-// unknown reports whether a screen shows something, and not that the program is at work. An empty terminal says
+// showsUnknown reports whether a screen shows something, and not that the program is at work. An empty terminal says
 // nothing: a program that answers once writes nothing until its end.
-func unknown(h *harness.Harness, screen string) bool {
+func showsUnknown(h *harness.Harness, screen string) bool {
 	return strings.TrimSpace(screen) != "" && (h.Busy == nil || !h.Busy.MatchString(screen))
 }
 

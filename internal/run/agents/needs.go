@@ -16,15 +16,15 @@ import (
 	"orange/internal/rules/task"
 )
 
-// read reads a screen that has not changed since a time. A program is at rest only if its harness tells its rest from
-// its work.
-func read(h *harness.Harness, screen string, since time.Time) inbox.Sight {
+// readScreen reads a screen that has not changed since a time. A program is at rest only if its harness tells its rest
+// from its work.
+func readScreen(h *harness.Harness, screen string, since time.Time) inbox.Sight {
 	limit, refusal := h.Limit(screen), h.Refusal(screen)
 	busy := h.Busy != nil && h.Busy.MatchString(screen)
 	switch {
 	case h.Dialog != nil && h.Dialog.MatchString(screen):
 		return inbox.Sight{Kind: record.NeedsAnswer, Since: since, Rest: record.Rest{Line: limit},
-			Asks: asked(screen, h.Dialog.FindStringIndex(screen)[0])}
+			Asks: questionOf(screen, h.Dialog.FindStringIndex(screen)[0])}
 	case limit != "" && !busy:
 		until, _ := harness.LimitTime(limit, since, time.LoadLocation)
 		return inbox.Sight{Kind: record.NeedsLimit, Since: since, Rest: record.Rest{Harness: h.Name,
@@ -40,8 +40,8 @@ func read(h *harness.Harness, screen string, since time.Time) inbox.Sight {
 // mostAbove is how many lines above the words by which a dialog is known its question may be.
 const mostAbove = 12
 
-// asked is what a dialog asks: the question next above the words by which it is known, or else their own line.
-func asked(screen string, at int) string {
+// questionOf is what a dialog asks: the question next above the words by which it is known, or else their own line.
+func questionOf(screen string, at int) string {
 	above := strings.Split(screen[:at], "\n")
 	last := len(above) - 1
 	rest, _, _ := strings.Cut(screen[at:], "\n")
@@ -58,16 +58,16 @@ func asked(screen string, at int) string {
 // mostClues is how many tasks' documents are read for words about what they need: those that have waited the longest.
 const mostClues = 200
 
-// damaged finds the tasks with an agent that has lost its worktree, its branch or its document: whatever else it is,
+// findDamage finds the tasks with an agent that has lost its worktree, its branch or its document: whatever else it is,
 // the agent cannot go on. A mark for people goes before that.
-func (l Lookout) damaged(ctx context.Context, tasks []task.Task, found map[string]Liveness) {
+func (l Lookout) findDamage(ctx context.Context, tasks []task.Task, found map[string]Liveness) {
 	for i := range tasks {
 		t := &tasks[i]
 		one, asked := found[t.ID]
 		if !asked || !t.Live || t.Session == "" || t.Attention != "" {
 			continue
 		}
-		missing, unread := l.lost(ctx, t)
+		missing, unread := l.lookForLost(ctx, t)
 		if missing == "" && unread == nil {
 			continue
 		}
@@ -84,9 +84,9 @@ func (l Lookout) damaged(ctx context.Context, tasks []task.Task, found map[strin
 	}
 }
 
-// lost looks for a task's worktree and branch, and for its document. Of a worktree that cannot be looked at a move says
-// so, and doctor.
-func (l Lookout) lost(ctx context.Context, t *task.Task) (missing string, unread error) {
+// lookForLost looks for a task's worktree and branch, and for its document. Of a worktree that cannot be looked at a
+// move says so, and doctor.
+func (l Lookout) lookForLost(ctx context.Context, t *task.Task) (missing string, unread error) {
 	if l.Missing != nil {
 		missing, _ = l.Missing(ctx, *t)
 	}
@@ -98,7 +98,7 @@ func (l Lookout) lost(ctx context.Context, t *task.Task) (missing string, unread
 
 // word puts the needs of tasks into words.
 func (l Lookout) word(ctx context.Context, tasks []task.Task, found map[string]Liveness, now time.Time) {
-	l.damaged(ctx, tasks, found)
+	l.findDamage(ctx, tasks, found)
 	needy := make([]*task.Task, 0, len(tasks))
 	for i := range tasks {
 		if found[tasks[i].ID].Need.Kind != "" {
@@ -122,7 +122,7 @@ func (l Lookout) word(ctx context.Context, tasks []task.Task, found map[string]L
 				clues.Document = l.document(t)
 			}
 			if n < mostClues {
-				clues.Moved = func() (string, bool) { return l.moved(ctx, t.ID) }
+				clues.Moved = func() (string, bool) { return l.reasonOfMove(ctx, t.ID) }
 			}
 		}
 		one.Need = inbox.InWords(def, *t, one.Need, clues, now)
@@ -130,8 +130,9 @@ func (l Lookout) word(ctx context.Context, tasks []task.Task, found map[string]L
 	}
 }
 
-// moved is why a task was moved to where it is, empty where no one said; known is false where that cannot be read.
-func (l Lookout) moved(ctx context.Context, id string) (why string, known bool) {
+// reasonOfMove is why a task was moved to where it is, empty where no one said; known is false where that cannot be
+// read.
+func (l Lookout) reasonOfMove(ctx context.Context, id string) (why string, known bool) {
 	events, err := l.Record.Events(ctx, id, 0)
 	if err != nil {
 		return "", false // the words are a help, and no more

@@ -190,8 +190,8 @@ func (l *Screens) see(ctx context.Context, o *Observer, panes []tmux.Pane, tasks
 				err = errors.Join(err, unread)
 				continue
 			}
-			sight := read(program, screen, p.Activity)
-			l.read[p.ID] = stillness{p.Activity, sight, sight.Kind == "" && unknown(program, screen)}
+			sight := readScreen(program, screen, p.Activity)
+			l.read[p.ID] = stillness{p.Activity, sight, sight.Kind == "" && showsUnknown(program, screen)}
 		}
 	}
 	out = make(map[string]inbox.Sight, len(panes))

@@ -111,11 +111,11 @@ func ask(ctx context.Context, dir string, h *harness.Harness, path string, args 
 func version(text string) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	for _, line := range lines {
-		if numbered.MatchString(line) {
+		if numberPattern.MatchString(line) {
 			return strings.TrimSpace(line)
 		}
 	}
 	return strings.TrimSpace(lines[len(lines)-1])
 }
 
-var numbered = regexp.MustCompile(`\d\.\d`)
+var numberPattern = regexp.MustCompile(`\d\.\d`)

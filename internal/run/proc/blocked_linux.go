@@ -15,7 +15,7 @@ import (
 // there is none, and where the system does not let it look.
 func stuckOn(session int, word string, whole func(path string) bool) stuck {
 	for _, p := range inSession(session) {
-		found, name, err := named(p.PID)
+		found, name, err := processAndName(p.PID)
 		if err != nil || found != p || !strings.HasPrefix(name, word) {
 			continue
 		}

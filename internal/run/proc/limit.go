@@ -105,7 +105,7 @@ func await(ctx context.Context, cmd *exec.Cmd, l Limits) (LimitedResult, error) 
 		var broken error
 		select {
 		case err := <-done:
-			return concluded(cmd, result, err)
+			return conclude(cmd, result, err)
 		case <-late:
 			result.TimedOut = true
 		case <-ctx.Done():
@@ -120,15 +120,15 @@ func await(ctx context.Context, cmd *exec.Cmd, l Limits) (LimitedResult, error) 
 		if err := endSession(context.WithoutCancel(ctx), group); err != nil {
 			return result, errors.Join(broken, err) // what cannot be ended is not waited for
 		}
-		ended, err := concluded(cmd, result, <-done)
+		ended, err := conclude(cmd, result, <-done)
 		return ended, errors.Join(broken, err)
 	}
 }
 
-// concluded reports how a program ended that has ended, and ends what it left behind in its group.
-func concluded(cmd *exec.Cmd, result LimitedResult, waited error) (LimitedResult, error) {
+// conclude reports how a program ended that has ended, and ends what it left behind in its group.
+func conclude(cmd *exec.Cmd, result LimitedResult, waited error) (LimitedResult, error) {
 	status, _ := cmd.ProcessState.Sys().(syscall.WaitStatus)
-	end := ending(status)
+	end := endingOf(status)
 	result.Code, result.Signal = end.Status, end.Signal
 	_, exited := errors.AsType[*exec.ExitError](waited)
 	if waited != nil && !exited && !errors.Is(waited, exec.ErrWaitDelay) {

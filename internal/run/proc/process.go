@@ -78,7 +78,7 @@ func Parent(pid int) (p task.Process, name string, err error) {
 		if below.parent <= 0 {
 			return task.Process{}, "", nil
 		}
-		p, name, above := named(below.parent)
+		p, name, above := processAndName(below.parent)
 		// Looked at twice: if the parent ended in between, the number is no one's or another's, and a new parent
 		// is there.
 		again, err := inspect(pid)
@@ -97,7 +97,7 @@ func Parent(pid int) (p task.Process, name string, err error) {
 	}
 }
 
-func named(pid int) (task.Process, string, error) {
+func processAndName(pid int) (task.Process, string, error) {
 	p, err := Lookup(pid)
 	if err != nil {
 		return task.Process{}, "", err
@@ -109,8 +109,8 @@ func named(pid int) (task.Process, string, error) {
 // pollEvery is how often the end of a process group is looked for: no system call waits for a group of strangers.
 const pollEvery = 10 * time.Millisecond
 
-// killed is how long the end after KILL may take at least: no one can refuse it, and a machine under load is late.
-const killed = 5 * time.Second
+// killTime is how long the end after KILL may take at least: no one can refuse it, and a machine under load is late.
+const killTime = 5 * time.Second
 
 // EndGroup ends the process group that the process leads: TERM first, KILL after the grace.
 // A group that is gone already is no error. It returns when the group is gone.
@@ -127,7 +127,7 @@ func EndGroup(ctx context.Context, leader int, grace time.Duration) error {
 	if err := signalGroup(leader, syscall.SIGKILL); err != nil {
 		return err
 	}
-	if !groupGone(ctx, leader, max(grace, killed)) {
+	if !groupGone(ctx, leader, max(grace, killTime)) {
 		return fmt.Errorf("cannot end process group %d: it is still running after SIGKILL", leader)
 	}
 	return ctx.Err()

@@ -38,7 +38,7 @@ func Supervise(ctx context.Context, c Command) (task.Ending, error) {
 		case err != nil:
 			return task.Ending{}, fmt.Errorf("wait for %q: %w", c.Name, err)
 		default:
-			end := ending(status)
+			end := endingOf(status)
 			end.HungUp = hungUp
 			return end, nil
 		}
@@ -46,7 +46,7 @@ func Supervise(ctx context.Context, c Command) (task.Ending, error) {
 	return task.Ending{}, nil // never: the channel stays open
 }
 
-func ending(status syscall.WaitStatus) task.Ending {
+func endingOf(status syscall.WaitStatus) task.Ending {
 	if status.Signaled() {
 		return task.Ending{Known: true, Status: 128 + int(status.Signal()), Signal: int(status.Signal())}
 	}

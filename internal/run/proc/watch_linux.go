@@ -42,7 +42,7 @@ func Watch(ctx context.Context, p task.Process) error {
 	// A deadline in the past is what wakes a goroutine that the runtime has parked.
 	stop := context.AfterFunc(ctx, func() { _ = file.SetReadDeadline(time.Unix(1, 0)) })
 	defer stop()
-	err = ended(file)
+	err = awaitEnd(file)
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		return ctx.Err()
 	}
@@ -70,8 +70,8 @@ func open(pid int) (*os.File, error) {
 	return os.NewFile(uintptr(fd), "process "+strconv.Itoa(pid)), nil
 }
 
-// ended parks until the process behind the file has ended, or the file's deadline is over.
-func ended(file *os.File) error {
+// awaitEnd parks until the process behind the file has ended, or the file's deadline is over.
+func awaitEnd(file *os.File) error {
 	conn, err := file.SyscallConn()
 	if err != nil {
 		return err

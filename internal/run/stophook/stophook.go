@@ -69,8 +69,8 @@ func (k Keeper) Next(ctx context.Context, id, role string) (own decide.Explanati
 	return own, awaits, nil
 }
 
-// kept is what the file of a role has: how often its agent was kept, with the same evidence.
-type kept struct {
+// keepCount is what the file of a role has: how often its agent was kept, with the same evidence.
+type keepCount struct {
 	Evidence string `json:"evidence"`
 	Times    int    `json:"times"`
 }
@@ -91,9 +91,9 @@ func (k Keeper) End(ctx context.Context, id, role string) (own decide.Explanatio
 	if err != nil {
 		return own, "", err
 	}
-	var count kept
+	var count keepCount
 	if unread := json.Unmarshal(was.Text, &count); unread != nil || count.Evidence != evidence {
-		count = kept{Evidence: evidence} // what is there is about other evidence, or of no use
+		count = keepCount{Evidence: evidence} // what is there is about other evidence, or of no use
 	}
 	if count.Times++; count.Times > mostKept {
 		own.Ways = nil

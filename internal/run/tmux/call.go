@@ -48,14 +48,14 @@ func (s *Server) start(ctx context.Context, stdin []byte, words ...string) (answ
 		return answer{}, err
 	}
 	c := call{words: append(words, ";", "display-message", "-p", "#{pid}"), stdin: stdin, limit: workTime}
-	at, lives, err := s.known()
+	at, lives, err := s.knownPlace()
 	if err == nil && !lives {
 		release, wait := s.lock(ctx)
 		if wait != nil {
 			return answer{}, wait
 		}
 		defer release()
-		if at, lives, err = s.known(); err == nil && !lives {
+		if at, lives, err = s.knownPlace(); err == nil && !lives {
 			at, err = s.settle(at)
 			c.starts = true
 		}
@@ -76,8 +76,8 @@ func (s *Server) start(ctx context.Context, stdin []byte, words ...string) (answ
 	return res, nil
 }
 
-// known is the place of the server, and reports whether the process that is noted with it lives.
-func (s *Server) known() (at place, lives bool, err error) {
+// knownPlace is the place of the server, and reports whether the process that is noted with it lives.
+func (s *Server) knownPlace() (at place, lives bool, err error) {
 	if at, err = s.where(); err == nil {
 		lives, err = s.lives(at)
 	}
@@ -109,7 +109,7 @@ func (s *Server) speakAt(ctx context.Context, at place, c call) (answer, error) 
 	if err := s.silent.now(); err != nil {
 		return answer{}, err
 	}
-	if c.limit > answerTime && stopped(at) {
+	if c.limit > answerTime && isStopped(at) {
 		c.limit = answerTime // it is not at work
 	}
 	if err := checkFolder(filepath.Dir(at.Socket)); err != nil {
@@ -119,13 +119,13 @@ func (s *Server) speakAt(ctx context.Context, at place, c call) (answer, error) 
 	for try := 1; ; try++ {
 		res, err := s.callAt(ctx, at, c)
 		if c.limit > 0 && errors.Is(err, proc.ErrLate) {
-			if waited += c.limit; c.asks && waited == answerTime && !stopped(at) {
+			if waited += c.limit; c.asks && waited == answerTime && !isStopped(at) {
 				c.limit = busyTime
 				continue
 			}
 			return answer{}, s.silent.keep(unreachedAt(at, waited))
 		}
-		if c.starts || !closed(err) {
+		if c.starts || !isClosed(err) {
 			return answer{res, at}, err
 		}
 		again, trouble := s.wake(ctx, at)
@@ -184,7 +184,7 @@ func (s *Server) act(ctx context.Context, words ...string) (answer, error) {
 func (s *Server) repeat(ctx context.Context, c call) (answer, error) {
 	for try := 1; ; try++ {
 		res, err := s.speak(ctx, c)
-		if try == askTries || !lost(err) {
+		if try == askTries || !isLost(err) {
 			return res, err
 		}
 		if proc.Pause(ctx, time.Duration(try)*askPause); ctx.Err() != nil {
@@ -193,7 +193,7 @@ func (s *Server) repeat(ctx context.Context, c call) (answer, error) {
 	}
 }
 
-func lost(err error) bool {
-	text := said(err)
+func isLost(err error) bool {
+	text := complaintOf(err)
 	return text == "lost server" || text == "server exited unexpectedly"
 }

@@ -14,11 +14,11 @@ import (
 const (
 	deathChannel = "orange-death"
 	deathMark    = "@orange_death"
-	unmarked     = "'#{?" + deathMark + ",,1}'"
+	ifUnmarked   = "'#{?" + deathMark + ",,1}'"
 
 	// hookPlace is far behind the places that a person's own hooks get, so that both are run.
 	hookPlace     = "99"
-	announceDeath = `"if-shell -F ` + unmarked + ` 'set-option -g ` + deathMark + ` 1 ; wait-for -S ` +
+	announceDeath = `"if-shell -F ` + ifUnmarked + ` 'set-option -g ` + deathMark + ` 1 ; wait-for -S ` +
 		deathChannel + `'"`
 )
 
@@ -39,7 +39,7 @@ func (s *Server) AwaitDeath(ctx context.Context) error {
 		"if-shell", "-F", "#{?" + deathMark + ",,1}", "wait-for " + deathChannel,
 		";", "set-option", "-gu", deathMark}})
 	switch {
-	case err == nil || lost(err):
+	case err == nil || isLost(err):
 		return nil
 	case ctx.Err() != nil:
 		return ctx.Err()

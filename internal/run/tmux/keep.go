@@ -39,7 +39,7 @@ func (s *Server) Keep(ctx context.Context, name string, text []byte) error {
 		switch {
 		case err == nil:
 			return nil
-		case try == startTries || !lost(err) && !noServer(err):
+		case try == startTries || !isLost(err) && !noServer(err):
 			return fmt.Errorf("keep %q in tmux: %w", name, err)
 		}
 	}
@@ -106,6 +106,6 @@ func checkName(name string) error {
 }
 
 func noBuffer(err error) bool {
-	text := said(err)
+	text := complaintOf(err)
 	return strings.HasPrefix(text, "no buffer ") || strings.HasPrefix(text, "unknown buffer: ")
 }

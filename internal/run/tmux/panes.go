@@ -107,7 +107,7 @@ func withEndings(list func(before ...string) ([]Pane, error)) ([]Pane, error) {
 // listed comes after the last pane that is selected: there may be none, and silence may mean that something else
 // answered. everyPane selects all.
 const (
-	listed    = "listed"
+	endOfList = "listed"
 	everyPane = "1"
 )
 
@@ -123,14 +123,14 @@ func (s *Server) PanesSince(ctx context.Context, since time.Time) ([]Pane, error
 // list lists the panes that a format of tmux selects. No server is (nil, nil).
 func (s *Server) list(ctx context.Context, filter string, before ...string) ([]Pane, error) {
 	res, err := s.ask(ctx, append(before, "list-panes", "-a", "-f", filter, "-F", paneFormat,
-		";", "display-message", "-p", listed)...)
+		";", "display-message", "-p", endOfList)...)
 	if noServer(err) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("list tmux panes: %w", err)
 	}
-	text, whole := strings.CutSuffix(string(res.Stdout), listed+"\n")
+	text, whole := strings.CutSuffix(string(res.Stdout), endOfList+"\n")
 	if !whole {
 		return nil, fmt.Errorf("list tmux panes: cannot understand %q", clip(text))
 	}
@@ -195,7 +195,7 @@ func parsePane(text string) (p Pane, rest string, err error) {
 		return Pane{}, "", fmt.Errorf("activity of pane %q: %w", p.ID, err)
 	}
 	if p.Dead {
-		p.Ending = ending(fields[5], fields[6])
+		p.Ending = endingOf(fields[5], fields[6])
 	}
 	return p, rest, nil
 }
@@ -214,8 +214,8 @@ func stamp(text string) (time.Time, error) {
 	return time.Unix(seconds, 0), nil
 }
 
-// ending reads how a program ended. Later versions of tmux name the signal instead of giving its number.
-func ending(status, signal string) task.Ending {
+// endingOf reads how a program ended. Later versions of tmux name the signal instead of giving its number.
+func endingOf(status, signal string) task.Ending {
 	if n, err := strconv.Atoi(signal); err == nil && n > 0 {
 		return task.Ending{Known: true, Signal: n}
 	}

@@ -63,7 +63,7 @@ func TestEnding(t *testing.T) {
 		{"", "odd", 0, 0, false},
 	} {
 		want := task.Ending{Known: row.known, Status: row.code, Signal: row.sig}
-		if got := ending(row.status, row.signal); got != want {
+		if got := endingOf(row.status, row.signal); got != want {
 			t.Errorf("%+v: got %+v", row, got)
 		}
 	}

@@ -30,9 +30,9 @@ func (p place) process() task.Process { return task.Process{PID: p.PID, Began: p
 // file has the place. It is next to the configuration.
 func (s *Server) file() string { return filepath.Join(filepath.Dir(s.Config), "terminal.json") }
 
-// noted is the place that the home has noted. A note with another socket's name came with the copy of a home, or with
-// one that was moved: it is none.
-func (s *Server) noted() (p place, found bool, err error) {
+// notedPlace is the place that the home has noted. A note with another socket's name came with the copy of a home, or
+// with one that was moved: it is none.
+func (s *Server) notedPlace() (p place, found bool, err error) {
 	text, err := proc.ReadSettings(s.file())
 	if errors.Is(err, os.ErrNotExist) {
 		return place{}, false, nil
@@ -52,7 +52,7 @@ func (s *Server) noted() (p place, found bool, err error) {
 
 // where is the place that is noted. Where none is, it is where a server would be started now.
 func (s *Server) where() (place, error) {
-	p, found, err := s.noted()
+	p, found, err := s.notedPlace()
 	if found || err != nil {
 		return p, err
 	}
@@ -163,7 +163,7 @@ func (s *Server) settle(p place) (place, error) {
 
 // note notes the place, if that is not noted. Nothing of it outlives a start of the machine.
 func (s *Server) note(p place) error {
-	if have, found, err := s.noted(); err == nil && found && have == p {
+	if have, found, err := s.notedPlace(); err == nil && found && have == p {
 		return nil
 	}
 	text, err := json.MarshalIndent(p, "", "  ")
@@ -190,7 +190,7 @@ func (s *Server) saw(at place, pid int) {
 		return
 	}
 	defer release()
-	if have, found, err := s.noted(); err != nil || found && have != at {
+	if have, found, err := s.notedPlace(); err != nil || found && have != at {
 		return
 	}
 	if lives, err := s.lives(at); lives || err != nil {

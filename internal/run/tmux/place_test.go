@@ -12,7 +12,7 @@ import (
 
 func mustNoted(t *testing.T, s *Server) place {
 	t.Helper()
-	p, found, err := s.noted()
+	p, found, err := s.notedPlace()
 	if err != nil || !found {
 		t.Fatalf("no place is noted: %v", err)
 	}

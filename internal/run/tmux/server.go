@@ -95,7 +95,7 @@ func (s *Server) capture(ctx context.Context, pane string, lines int, flags ...s
 	res, err := s.ask(ctx, append([]string{"capture-pane", "-p", "-t", pane, "-S", strconv.Itoa(-max(lines, 0))},
 		flags...)...)
 	if err != nil {
-		return "", fmt.Errorf("capture pane %q: %w", pane, gone(err))
+		return "", fmt.Errorf("capture pane %q: %w", pane, asEnded(err))
 	}
 	return trimScreen(string(res.Stdout)), nil
 }
@@ -143,9 +143,9 @@ func checkID(kind byte, id string) error {
 	return fmt.Errorf("cannot use %q as a tmux target: an id like %q is needed", id, string(kind)+"1")
 }
 
-// said gives what tmux complained about when it ended with status 1, as it does for every refusal of its own.
+// complaintOf gives what tmux complained about when it ended with status 1, as it does for every refusal of its own.
 // tmux never asks for translated messages, so these words are the same in every locale.
-func said(err error) string {
+func complaintOf(err error) string {
 	exit, ended := errors.AsType[*proc.Error](err)
 	if !ended || exit.Code != 1 {
 		return ""
@@ -157,18 +157,18 @@ func said(err error) string {
 // has no session any more ("no current target"). Anything else, such as a socket that we may not open, is not
 // knowledge.
 func noServer(err error) bool {
-	return closed(err) || said(err) == "no current target"
+	return isClosed(err) || complaintOf(err) == "no current target"
 }
 
-// closed reports that no one listens.
-func closed(err error) bool {
-	text := said(err)
+// isClosed reports that no one listens.
+func isClosed(err error) bool {
+	text := complaintOf(err)
 	return strings.HasPrefix(text, "no server running on ") || strings.HasPrefix(text, "error connecting to ") &&
 		(strings.HasSuffix(text, "(No such file or directory)") || strings.HasSuffix(text, "(Connection refused)"))
 }
 
 func noTarget(err error) bool {
-	text := said(err)
+	text := complaintOf(err)
 	for _, kind := range []string{"session", "window", "pane"} {
 		if strings.HasPrefix(text, "can't find "+kind+": ") {
 			return true
@@ -180,8 +180,8 @@ func noTarget(err error) bool {
 // ErrEnded says that the program in a pane has ended, or that the pane is gone with it.
 var ErrEnded = errors.New("the program in the pane has ended")
 
-func gone(err error) error {
-	if noServer(err) || noTarget(err) || said(err) == "target pane has exited" {
+func asEnded(err error) error {
+	if noServer(err) || noTarget(err) || complaintOf(err) == "target pane has exited" {
 		return fmt.Errorf("%w: %w", ErrEnded, err)
 	}
 	return err

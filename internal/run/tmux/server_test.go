@@ -87,7 +87,7 @@ func newServer(t *testing.T) *Server {
 		if err := s.KillServer(context.Background()); err != nil {
 			t.Error(err)
 		}
-		if p, found, _ := s.noted(); found { // a test that fails may have left one that cannot be reached
+		if p, found, _ := s.notedPlace(); found { // a test that fails may have left one that cannot be reached
 			_ = proc.Signal(p.process(), syscall.SIGKILL)
 		}
 		within(t, "the server is gone", func() bool {

@@ -65,7 +65,7 @@ func (s *Server) begin(ctx context.Context, start Start) (Pane, error) {
 			return Pane{}, err
 		}
 		res, err := s.start(ctx, nil, words...)
-		if err != nil && try < startTries && raced(err) {
+		if err != nil && try < startTries && isRaced(err) {
 			continue
 		}
 		if err != nil {
@@ -192,7 +192,7 @@ func (s *Server) Rename(ctx context.Context, task, wanted string) (string, error
 		if err != nil {
 			return "", fmt.Errorf("rename the session of task %q: %w", task, err)
 		}
-		id, name := named(panes, task, SafeName(wanted))
+		id, name := sessionToRename(panes, task, SafeName(wanted))
 		if id == "" {
 			return name, nil
 		}
@@ -200,15 +200,15 @@ func (s *Server) Rename(ctx context.Context, task, wanted string) (string, error
 		if err == nil {
 			return name, nil
 		}
-		if try == startTries || !raced(err) {
+		if try == startTries || !isRaced(err) {
 			return "", fmt.Errorf("rename the session of task %q to %q: %w", task, name, err)
 		}
 	}
 }
 
-// named is the session of a task with the name that it can have, the wanted one first; the id is empty where
+// sessionToRename is the session of a task with the name that it can have, the wanted one first; the id is empty where
 // nothing is to be done.
-func named(panes []Pane, task, wanted string) (id, name string) {
+func sessionToRename(panes []Pane, task, wanted string) (id, name string) {
 	others := make(map[string]bool)
 	for _, p := range panes {
 		if p.Task == task && id == "" {
@@ -229,10 +229,10 @@ func named(panes []Pane, task, wanted string) (id, name string) {
 	return "", name
 }
 
-// raced says that the session or the server came or went between the look and the call.
+// isRaced says that the session or the server came or went between the look and the call.
 // What was started in a server that is lost is lost too, so another try cannot start it twice.
-func raced(err error) bool {
-	return noTarget(err) || noServer(err) || lost(err) || strings.HasPrefix(said(err), "duplicate session: ")
+func isRaced(err error) bool {
+	return noTarget(err) || noServer(err) || isLost(err) || strings.HasPrefix(complaintOf(err), "duplicate session: ")
 }
 
 const (

@@ -112,7 +112,7 @@ func (s *Server) Type(ctx context.Context, pane string, text string, t Typing) e
 	if err != nil {
 		return err
 	}
-	if reason := now.disturbed(t); reason != "" {
+	if reason := now.disturbance(t); reason != "" {
 		return &NotSafe{Pane: pane, Reason: reason, Pasted: true}
 	}
 	if err := s.enter(ctx, pane); err != nil {
@@ -135,7 +135,7 @@ func (s *Server) enterAgain(ctx context.Context, pane, text string, t Typing) er
 	if err != nil {
 		return err
 	}
-	if now.disturbed(t) != "" || !sits(now.screen, text) {
+	if now.disturbance(t) != "" || !sits(now.screen, text) {
 		return nil
 	}
 	return s.enter(ctx, pane)
@@ -159,7 +159,7 @@ func (s *Server) safeMoment(ctx context.Context, pane string, t Typing) error {
 		if now.screen != since.screen || since.seen.IsZero() {
 			since = now
 		}
-		reason := now.disturbed(t)
+		reason := now.disturbance(t)
 		switch {
 		case reason != "":
 		case t.Ready == nil && now.seen.Sub(since.seen) < stillScreen:
@@ -186,7 +186,7 @@ type moment struct {
 	keys   time.Time // when an attached person last pressed one; zero when no one is attached
 }
 
-func (m moment) disturbed(t Typing) Reason {
+func (m moment) disturbance(t Typing) Reason {
 	if t.Dialog != nil && t.Dialog.MatchString(m.screen) {
 		return DialogOpen
 	}
@@ -207,7 +207,7 @@ func (s *Server) look(ctx context.Context, pane string) (moment, error) {
 		";", "display-message", "-p", "-t", pane, screenMark,
 		";", "capture-pane", "-p", "-t", pane)
 	if err != nil {
-		return moment{}, fmt.Errorf("look at pane %q: %w", pane, gone(err))
+		return moment{}, fmt.Errorf("look at pane %q: %w", pane, asEnded(err))
 	}
 	about, screen, found := strings.Cut(string(res.Stdout), screenMark+"\n")
 	lines := strings.Split(strings.TrimRight(about, "\n"), "\n")
@@ -242,21 +242,21 @@ func (s *Server) paste(ctx context.Context, pane, text string) error {
 	buffer := "orange-" + strconv.Itoa(os.Getpid()) + "-" + pane[1:] + "-" +
 		strconv.FormatInt(time.Now().UnixNano(), 36)
 	if _, err := s.run(ctx, []byte(text), "load-buffer", "-b", buffer, "-"); err != nil {
-		return fmt.Errorf("load text for pane %q: %w", pane, gone(err))
+		return fmt.Errorf("load text for pane %q: %w", pane, asEnded(err))
 	}
 	_, err := s.run(ctx, nil, "copy-mode", "-q", "-t", pane, ";", "paste-buffer", "-p", "-r", "-d", "-b", buffer,
 		"-t", pane)
 	if err != nil {
 		// The text may be no one else's business: it does not stay behind. The first trouble is the one to tell.
 		_, _ = s.run(context.WithoutCancel(ctx), nil, "delete-buffer", "-b", buffer)
-		return fmt.Errorf("paste text into pane %q: %w", pane, gone(err))
+		return fmt.Errorf("paste text into pane %q: %w", pane, asEnded(err))
 	}
 	return nil
 }
 
 func (s *Server) enter(ctx context.Context, pane string) error {
 	if _, err := s.run(ctx, nil, "copy-mode", "-q", "-t", pane, ";", "send-keys", "-t", pane, "Enter"); err != nil {
-		return fmt.Errorf("press Enter in pane %q: %w", pane, gone(err))
+		return fmt.Errorf("press Enter in pane %q: %w", pane, asEnded(err))
 	}
 	return nil
 }

@@ -14,15 +14,15 @@ import (
 	"orange/internal/run/proc"
 )
 
-// unreached says that the terminal server lives, as far as is known, and cannot be asked: of its agents nothing is
+// unreachedError says that the terminal server lives, as far as is known, and cannot be asked: of its agents nothing is
 // known.
-type unreached struct {
+type unreachedError struct {
 	at      place
 	silent  time.Duration // how long it has not answered; 0 is that its socket is gone
 	stopped bool          // its process
 }
 
-func (e *unreached) Error() string {
+func (e *unreachedError) Error() string {
 	who, end := fmt.Sprintf("the terminal server (tmux, process %d)", e.at.PID), fmt.Sprintf("kill -9 %d; ", e.at.PID)
 	if e.at.PID == 0 {
 		who, end = fmt.Sprintf("the terminal server (tmux -S %q)", e.at.Socket), ""
@@ -71,11 +71,11 @@ func (s *silence) keep(err error) error {
 }
 
 func unreachedAt(at place, silent time.Duration) error {
-	return &unreached{at: at, silent: silent, stopped: stopped(at)}
+	return &unreachedError{at: at, silent: silent, stopped: isStopped(at)}
 }
 
-// stopped reports whether the process of a server was stopped. Where that is not known, it was not.
-func stopped(at place) bool {
+// isStopped reports whether the process of a server was stopped. Where that is not known, it was not.
+func isStopped(at place) bool {
 	is, err := proc.Stopped(at.process())
 	return at.PID > 0 && is && err == nil
 }
@@ -118,7 +118,7 @@ func (s *Server) wake(ctx context.Context, at place) (again bool, err error) {
 				return false, err
 			}
 		}
-		if stopped(at) { // it can do nothing
+		if isStopped(at) { // it can do nothing
 			return false, unreachedAt(at, 0)
 		}
 		select {

@@ -99,7 +99,7 @@ func (s *Server) screens(ctx context.Context, panes []string, to map[string]stri
 		words = append(words, "display-message", "-p", mark+pane[1:], ";", "capture-pane", "-p", "-t", pane, ";")
 	}
 	res, err := s.ask(ctx, append(words, "display-message", "-p", mark)...)
-	if err != nil && !errors.Is(gone(err), ErrEnded) {
+	if err != nil && !errors.Is(asEnded(err), ErrEnded) {
 		return fmt.Errorf("capture %d panes: %w", len(panes), err)
 	}
 	parts := strings.Split(string(res.Stdout), mark)

@@ -32,7 +32,7 @@ func (h *Home) CopyWorkflow(name, from string) (*workflow.Definition, Listed, er
 	}
 	path := filepath.Join(h.WorkflowFolder(), name+".yml")
 	var def *workflow.Definition
-	text, err := renamed(source.Text, name)
+	text, err := withName(source.Text, name)
 	if err == nil {
 		def, err = h.ParseWorkflow(path, text)
 	}
@@ -59,8 +59,8 @@ var (
 	otherName = regexp.MustCompile(`(?i)^(null|true|false|yes|no|on|off|y|n)$`)
 )
 
-// renamed is a workflow's text with another name in it, every other byte as it was.
-func renamed(text []byte, name string) ([]byte, error) {
+// withName is a workflow's text with another name in it, every other byte as it was.
+func withName(text []byte, name string) ([]byte, error) {
 	r := &yaml.Reader{}
 	var value *yaml.Node
 	if root := r.Document(text); root != nil {
@@ -82,7 +82,7 @@ func renamed(text []byte, name string) ([]byte, error) {
 		return nil, errors.New("its name is not where it was read")
 	}
 	before, rest := string(line[:value.Column-1]), string(line[value.Column-1:])
-	old := written(rest, value.Value)
+	old := lengthOf(rest, value.Value)
 	if old == 0 {
 		return nil, errors.New("its name is not written as one plain word on a line")
 	}
@@ -94,8 +94,8 @@ func renamed(text []byte, name string) ([]byte, error) {
 	return bytes.Join(lines, nil), nil
 }
 
-// written is how many bytes a value takes at the beginning of the text; 0 when it is not there in one piece.
-func written(text, value string) int {
+// lengthOf is how many bytes a value takes at the beginning of the text; 0 when it is not there in one piece.
+func lengthOf(text, value string) int {
 	switch {
 	case text[0] == '"' || text[0] == '\'':
 		if end := strings.IndexByte(text[1:], text[0]); end == len(value) && text[1:1+end] == value {

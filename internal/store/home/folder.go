@@ -93,7 +93,7 @@ func (h *Home) Fill(n task.New, path string) (task.New, error) {
 	}
 	prefer := decide.Preferences{Harness: config.Harness, ReviewHarness: config.ReviewHarness}
 	if n.Harness == "" && prefer.Harness == "" {
-		prefer.Harness = h.installed(path)
+		prefer.Harness = h.usualProgram(path)
 	}
 	n = decide.WithDefaults(n, prefer)
 	if err := h.can(n.Harness, task.RoleWorker, n.Model, n.Effort); err != nil {
@@ -150,7 +150,7 @@ func (h *Home) There(name, role, path string) error {
 		return nil
 	}
 	found := "none of the known programs is there"
-	if all := h.found(path); len(all) > 0 {
+	if all := h.programsOn(path); len(all) > 0 {
 		found = "found " + strings.Join(all, ", ")
 	}
 	missing := fmt.Sprintf("%q is not on PATH", program)
@@ -161,9 +161,9 @@ func (h *Home) There(name, role, path string) error {
 		"--harness, --review-harness or orange setup", role, name, missing, found)
 }
 
-// found are the harnesses whose programs are on a PATH.
-func (h *Home) found(path string) (names []string) {
-	all, err := h.ListHarnesses(path)
+// programsOn are the harnesses whose programs are on a PATH.
+func (h *Home) programsOn(path string) (names []string) {
+	all, err := h.ListHarnesses()
 	if err != nil {
 		return nil // it is reported where the harness is read
 	}
@@ -203,9 +203,9 @@ func usualPermissions(role string) string {
 	return task.PermissionsFull
 }
 
-// installed is the first of the usual programs that is on PATH, else the first other one, the person's own before those
-// that ship; the first usual one where none is.
-func (h *Home) installed(path string) string {
+// usualProgram is the first of the usual programs that is on PATH, else the first other one, the person's own before
+// those that ship; the first usual one where none is.
+func (h *Home) usualProgram(path string) string {
 	usual := decide.UsualHarnesses()
 	for _, name := range usual {
 		one, err := h.Harness(name)

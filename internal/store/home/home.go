@@ -162,7 +162,7 @@ func (h *Home) CheckWorkflow(fileOrName string) (*workflow.Definition, error) {
 	if errors.Is(err, os.ErrNotExist) && filepath.Base(fileOrName) == fileOrName {
 		def, _, err := h.FindWorkflow(fileOrName)
 		if err == nil {
-			err = misnamed(def)
+			err = nameProblem(def)
 		}
 		return def, err
 	}
@@ -175,12 +175,12 @@ func (h *Home) CheckWorkflow(fileOrName string) (*workflow.Definition, error) {
 	def, err := h.ParseWorkflow(fileOrName, text)
 	if at, unknown := filepath.Abs(filepath.Dir(fileOrName)); err == nil && unknown == nil &&
 		at == filepath.Join(h.Dir, "workflows") {
-		return def, misnamed(def)
+		return def, nameProblem(def)
 	}
 	return def, err
 }
 
-func misnamed(def *workflow.Definition) error {
+func nameProblem(def *workflow.Definition) error {
 	if wrong := def.Misnamed(); wrong != nil {
 		return wrong
 	}
@@ -249,7 +249,7 @@ func (h *Home) Tried(name string, of task.Project) (*workflow.Definition, error)
 func (h *Home) usable(name string) (*workflow.Definition, Listed, error) {
 	def, listed, err := h.FindWorkflow(name)
 	if err == nil {
-		err = misnamed(def)
+		err = nameProblem(def)
 	}
 	if err != nil {
 		return nil, Listed{}, err
@@ -275,7 +275,7 @@ func (h *Home) Pinned(ctx context.Context, ref task.WorkflowRef) (*workflow.Defi
 			"found a text with the digest %q on record: "+
 			"the database was changed by other hands; bring orange.db back from a backup, or move it away and "+
 			"run %q, which takes the copy at %q",
-			ref.Name, ref.Digest, found, "orange doctor --rebuild", h.Kept(ref.Digest))
+			ref.Name, ref.Digest, found, "orange doctor --rebuild", h.KeptPath(ref.Digest))
 	}
 	def, err := h.ParseWorkflow(ref.Name+".yml", text)
 	if err == nil {

@@ -18,15 +18,15 @@ import (
 // Its name begins with a dot: these are not workflows that a task can be created under.
 const keptFolder = ".kept"
 
-// Kept is where the copy of the workflow with that digest is.
-func (h *Home) Kept(digest string) string {
+// KeptPath is where the copy of the workflow with that digest is.
+func (h *Home) KeptPath(digest string) string {
 	return filepath.Join(h.Dir, "workflows", keptFolder, digest+".yml")
 }
 
 // keep keeps a workflow's text outside the record too, so that a task can still be judged by its own rules
 // when the record is lost. A copy that is there stays as it is.
 func (h *Home) keep(digest string, text []byte) error {
-	path := h.Kept(digest)
+	path := h.KeptPath(digest)
 	if _, err := os.Lstat(path); err == nil {
 		return nil
 	}
@@ -46,7 +46,7 @@ func keepAt(path string, text []byte) error {
 
 // recover finds the text of a workflow that the record has lost, and gives it back to the record.
 func (h *Home) recover(ctx context.Context, ref task.WorkflowRef) ([]byte, error) {
-	text, err := h.lost(ref.Digest)
+	text, err := h.findLost(ref.Digest)
 	if err != nil {
 		return nil, err
 	}
@@ -58,9 +58,9 @@ func (h *Home) recover(ctx context.Context, ref task.WorkflowRef) ([]byte, error
 	return text, h.Keeper.SaveWorkflow(ctx, ref, text)
 }
 
-// lost looks for a text with the digest among the copies, and among the workflows that can be had today.
-func (h *Home) lost(digest string) ([]byte, error) {
-	text, err := proc.ReadFile(h.Kept(digest))
+// findLost looks for a text with the digest among the copies, and among the workflows that can be had today.
+func (h *Home) findLost(digest string) ([]byte, error) {
+	text, err := proc.ReadFile(h.KeptPath(digest))
 	if err == nil && digestOf(text) == digest {
 		return text, nil
 	}
@@ -79,7 +79,7 @@ func (h *Home) lost(digest string) ([]byte, error) {
 		unread = append(unread, l.Err)
 	}
 	// One that ships may be hidden by a file of the person's.
-	text, err = h.shipped(digest)
+	text, err = h.shippedText(digest)
 	if err != nil || text != nil {
 		return text, err
 	}
@@ -88,11 +88,11 @@ func (h *Home) lost(digest string) ([]byte, error) {
 	}
 	return nil, task.Notef(task.ErrNotFound,
 		"cannot find the workflow with the digest %q, in the record or among the files; put its file at %q",
-		digest, h.Kept(digest))
+		digest, h.KeptPath(digest))
 }
 
-// shipped is the workflow with that digest among those that ship, or nil.
-func (h *Home) shipped(digest string) ([]byte, error) {
+// shippedText is the workflow with that digest among those that ship, or nil.
+func (h *Home) shippedText(digest string) ([]byte, error) {
 	all, err := builtIns(h.Workflows)
 	for _, l := range all {
 		if digestOf(l.Text) == digest {

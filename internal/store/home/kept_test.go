@@ -16,11 +16,11 @@ func TestAWorkflowOfATask_isFoundAgainWhenTheRecordIsLost(t *testing.T) {
 	write(t, h, "workflows/own.yml", strings.Replace(shipped(t), "name: default", "name: own", 1))
 	def, _, err := h.Named(t.Context(), "own", task.Project{})
 	must(t, err)
-	first, err := os.Stat(h.Kept(def.Digest))
+	first, err := os.Stat(h.KeptPath(def.Digest))
 	must(t, err)
 	_, _, err = h.Named(t.Context(), "own", task.Project{})
 	must(t, err)
-	if again, err := os.Stat(h.Kept(def.Digest)); err != nil || !os.SameFile(first, again) ||
+	if again, err := os.Stat(h.KeptPath(def.Digest)); err != nil || !os.SameFile(first, again) ||
 		!again.ModTime().Equal(first.ModTime()) {
 		t.Errorf("the copy was written a second time: %v", err)
 	}

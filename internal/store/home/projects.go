@@ -198,7 +198,7 @@ func (h *Home) AddProject(ctx context.Context, p task.Project) error {
 			switch {
 			case have.Name == p.Name && have.Path == p.Path:
 				return all, nil
-			case strings.EqualFold(have.Name, p.Name) && gone(have.Path):
+			case strings.EqualFold(have.Name, p.Name) && isGone(have.Path):
 				return nil, task.Notef(task.ErrUsage, "cannot add %q as %q: that name belongs to %q, which is gone; "+
 					"if it was moved: orange project update %s --path %q; else choose another name with --name", p.Path,
 					p.Name, have.Path, have.Name, p.Path)
@@ -215,7 +215,7 @@ func (h *Home) AddProject(ctx context.Context, p task.Project) error {
 	})
 }
 
-func gone(path string) bool {
+func isGone(path string) bool {
 	_, err := os.Stat(path)
 	return errors.Is(err, os.ErrNotExist)
 }

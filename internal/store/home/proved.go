@@ -19,14 +19,14 @@ import (
 	"orange/internal/run/proc"
 )
 
-// Proved is where it is noted what came of following a task through the workflow with that digest.
-func (h *Home) Proved(digest string) string {
-	return strings.TrimSuffix(h.Kept(digest), ".yml") + ".proved"
+// ProvedPath is where it is noted what came of following a task through the workflow with that digest.
+func (h *Home) ProvedPath(digest string) string {
+	return strings.TrimSuffix(h.KeptPath(digest), ".yml") + ".proved"
 }
 
-// known is what came of following a task through a workflow, as it is noted. A note that says anything else, or is of
+// verdict is what came of following a task through a workflow, as it is noted. A note that says anything else, or is of
 // another edition, is as good as none.
-type known struct {
+type verdict struct {
 	Digest   string              `json:"digest"`
 	Edition  string              `json:"edition"`
 	Vast     bool                `json:"vast"` // there was more than is followed at a creation
@@ -36,7 +36,7 @@ type known struct {
 	Passed   []guarantee.GoodEnd `json:"passed"`
 }
 
-func (k known) text() []byte {
+func (k verdict) text() []byte {
 	text, _ := json.MarshalIndent(k, "", "  ") // it has nothing that JSON cannot say
 	return append(text, '\n')
 }
@@ -54,7 +54,7 @@ func (h *Home) prove(def *workflow.Definition, of task.Project) (news []string, 
 	}
 	if k.Findings > 0 && !k.Told {
 		news = append(news, fmt.Sprintf("the workflow %q has %s: orange workflow check %s", def.Name,
-			counted(k.Findings), def.Name))
+			countOfFindings(k.Findings), def.Name))
 		k.Told, fresh = true, true
 	}
 	if fresh {
@@ -65,19 +65,19 @@ func (h *Home) prove(def *workflow.Definition, of task.Project) (news []string, 
 
 // judge is what is known of a workflow, nothing where it ships, and whether that is noted nowhere yet. Where findings
 // refuse the workflow they are the error, and so is a promise that is not kept.
-func (h *Home) judge(def *workflow.Definition, of task.Project) (k known, fresh bool, err error) {
-	if text, err := h.shipped(def.Digest); err != nil {
-		return known{}, false, err
+func (h *Home) judge(def *workflow.Definition, of task.Project) (k verdict, fresh bool, err error) {
+	if text, err := h.shippedText(def.Digest); err != nil {
+		return verdict{}, false, err
 	} else if text != nil {
-		return known{}, false, h.Promises(def, of.Promise)
+		return verdict{}, false, h.Promises(def, of.Promise)
 	}
 	refuses, err := h.refuses(def, of.Strict)
 	if err != nil {
-		return known{}, false, err
+		return verdict{}, false, err
 	}
-	k, fresh, err = h.known(def, len(def.Promise)+len(of.Promise) > 0)
+	k, fresh, err = h.verdictOn(def, len(def.Promise)+len(of.Promise) > 0)
 	if err == nil {
-		err = promised(def, of.Promise, k.Passed, !k.Vast)
+		err = promiseProblem(def, of.Promise, k.Passed, !k.Vast)
 	}
 	if err == nil && refuses != "" && k.Findings > 0 {
 		err = refusal(def, refuses, h.check(def, false))
@@ -101,18 +101,18 @@ func (h *Home) refuses(def *workflow.Definition, project bool) (string, error) {
 	return "", nil
 }
 
-// known is what this program, or another one in this home, came to, with what a task has passed where that is wanted;
-// fresh says that it is noted nowhere yet.
-func (h *Home) known(def *workflow.Definition, table bool) (k known, fresh bool, err error) {
+// verdictOn is what this program, or another one in this home, came to, with what a task has passed where that is
+// wanted; fresh says that it is noted nowhere yet.
+func (h *Home) verdictOn(def *workflow.Definition, table bool) (k verdict, fresh bool, err error) {
 	have, there := h.proved.Load(def.Digest)
 	if there {
-		k = have.(known)
-	} else if k, there, err = h.noted(def.Digest); err != nil {
-		return known{}, false, err
+		k = have.(verdict)
+	} else if k, there, err = h.noteOn(def.Digest); err != nil {
+		return verdict{}, false, err
 	}
 	if fresh = !there || table && !k.Table; fresh {
 		report := h.check(def, table)
-		k = known{Digest: def.Digest, Edition: edition.Rules, Vast: len(report.NotProved()) > 0,
+		k = verdict{Digest: def.Digest, Edition: edition.Rules, Vast: len(report.NotProved()) > 0,
 			Findings: len(report.Failed()) + len(slipsOf(def)), Told: k.Told, Table: table, Passed: report.Passed}
 	}
 	h.proved.Store(def.Digest, k)
@@ -126,13 +126,13 @@ func slipsOf(def *workflow.Definition) yaml.Problems {
 
 // note keeps what is known of a workflow, for this program and those after it, with what another one has found out or
 // told meanwhile.
-func (h *Home) note(k known) error {
-	other, there, err := h.noted(k.Digest)
+func (h *Home) note(k verdict) error {
+	other, there, err := h.noteOn(k.Digest)
 	if err == nil {
 		if k.Told = k.Told || other.Told; there && other.Table && !k.Table {
 			k.Table, k.Passed = true, other.Passed
 		}
-		err = keepAt(h.Proved(k.Digest), k.text())
+		err = keepAt(h.ProvedPath(k.Digest), k.text())
 	}
 	if err != nil {
 		return fmt.Errorf("note that the workflow was proved: %w", err)
@@ -141,18 +141,18 @@ func (h *Home) note(k known) error {
 	return nil
 }
 
-// noted is the note on a workflow, if there is one.
-func (h *Home) noted(digest string) (k known, there bool, err error) {
-	text, err := proc.ReadFile(h.Proved(digest))
+// noteOn is the note on a workflow, if there is one.
+func (h *Home) noteOn(digest string) (k verdict, there bool, err error) {
+	text, err := proc.ReadFile(h.ProvedPath(digest))
 	if errors.Is(err, fs.ErrNotExist) {
-		return known{}, false, nil
+		return verdict{}, false, nil
 	}
 	if err != nil {
-		return known{}, false, fmt.Errorf("check whether the workflow was proved: %w", err)
+		return verdict{}, false, fmt.Errorf("check whether the workflow was proved: %w", err)
 	}
 	if json.Unmarshal(text, &k) != nil || !bytes.Equal(text, k.text()) || k.Digest != digest ||
 		k.Edition != edition.Rules {
-		return known{}, false, nil
+		return verdict{}, false, nil
 	}
 	return k, true, nil
 }
@@ -169,12 +169,12 @@ func (h *Home) PassedBy(ctx context.Context, ref task.WorkflowRef) ([]guarantee.
 
 // Passed is what a task has passed at each good end of a workflow. It is empty where there was too much to follow.
 func (h *Home) Passed(def *workflow.Definition) ([]guarantee.GoodEnd, error) {
-	text, err := h.shipped(def.Digest)
+	text, err := h.shippedText(def.Digest)
 	if err != nil {
 		return nil, err
 	}
 	if text == nil {
-		k, fresh, err := h.known(def, true)
+		k, fresh, err := h.verdictOn(def, true)
 		if fresh {
 			_ = h.note(k) // this is a look: what cannot be noted now is found out again
 		}
@@ -200,10 +200,10 @@ func (h *Home) Promises(def *workflow.Definition, promise []string) error {
 	if err != nil {
 		return err
 	}
-	return promised(def, promise, table, len(table) > 0)
+	return promiseProblem(def, promise, table, len(table) > 0)
 }
 
-func promised(def *workflow.Definition, promise []string, table []guarantee.GoodEnd, whole bool) error {
+func promiseProblem(def *workflow.Definition, promise []string, table []guarantee.GoodEnd, whole bool) error {
 	if broken := guarantee.Broken(def, table); len(broken) > 0 {
 		return broken
 	}
@@ -229,7 +229,7 @@ func (h *Home) check(def *workflow.Definition, table bool) explore.Report {
 func refusal(def *workflow.Definition, why string, report explore.Report) error {
 	warnings := slipsOf(def)
 	lines := []string{fmt.Sprintf("cannot use the workflow %q: it has %s (%s)", def.Name,
-		counted(len(report.Failed())+len(warnings)), why)}
+		countOfFindings(len(report.Failed())+len(warnings)), why)}
 	for _, w := range warnings {
 		lines = append(lines, w.Finding())
 	}
@@ -243,7 +243,7 @@ func refusal(def *workflow.Definition, why string, report explore.Report) error 
 	return task.Notef(task.ErrUsage, "%s", strings.Join(append(lines, said), "\n"))
 }
 
-func counted(findings int) string {
+func countOfFindings(findings int) string {
 	if findings == 1 {
 		return "1 finding"
 	}

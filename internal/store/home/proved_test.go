@@ -103,7 +103,7 @@ func TestTried_keepsNothingAndNotesNothing(t *testing.T) {
 	write(t, h.Home, "workflows/own.yml", endless)
 	def, err := h.Tried("own", task.Project{})
 	must(t, err)
-	for _, path := range []string{h.Kept(def.Digest), h.Proved(def.Digest)} {
+	for _, path := range []string{h.KeptPath(def.Digest), h.ProvedPath(def.Digest)} {
 		if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("%s is there: %v", path, err)
 		}
@@ -152,7 +152,7 @@ func TestFindings_refuseAWorkflowWhereThatIsWanted(t *testing.T) {
 			if tried, err := h.again().Tried("own", task.Project{Strict: c.project}); !errors.Is(err, task.ErrUsage) {
 				t.Errorf("tried, it is %+v, %v", tried, err)
 			}
-			if _, err := os.Stat(h.Kept(def.Digest)); !errors.Is(err, os.ErrNotExist) {
+			if _, err := os.Stat(h.KeptPath(def.Digest)); !errors.Is(err, os.ErrNotExist) {
 				t.Errorf("the text was kept: %v", err)
 			}
 			if len(*h.warned) > 0 {
@@ -167,7 +167,7 @@ func TestAWorkflow_isProvedOnceForEachText(t *testing.T) {
 	h := newCounted(t)
 	write(t, h.Home, "workflows/own.yml", excused)
 	def := h.take(t, "own")
-	note := h.Proved(def.Digest)
+	note := h.ProvedPath(def.Digest)
 	first, err := os.Stat(note)
 	must(t, err)
 	h.take(t, "own")
@@ -198,7 +198,7 @@ func TestANote_thatIsCutShortOrOfAnotherEditionIsNone(t *testing.T) {
 	} {
 		h := newCounted(t)
 		write(t, h.Home, "workflows/own.yml", excused)
-		note := h.Proved(h.take(t, "own").Digest)
+		note := h.ProvedPath(h.take(t, "own").Digest)
 		right, err := os.ReadFile(note)
 		must(t, err)
 		must(t, os.WriteFile(note, []byte(wrong(string(right))), 0o600))
@@ -218,7 +218,7 @@ func TestANote_thatCannotBeReadIsAnError(t *testing.T) {
 	write(t, h.Home, "workflows/own.yml", excused)
 	def, _, err := h.FindWorkflow("own")
 	must(t, err)
-	must(t, os.MkdirAll(filepath.Join(h.Proved(def.Digest), "x"), 0o755))
+	must(t, os.MkdirAll(filepath.Join(h.ProvedPath(def.Digest), "x"), 0o755))
 	_, _, err = h.Named(t.Context(), "own", task.Project{})
 	wantError(t, err, "check whether the workflow was proved")
 	h.wantLooks(t, 0)

@@ -23,7 +23,7 @@ const name = "monitor"
 
 // yielding is the line of a holder that yields; it has yieldTime to end what it has begun.
 const (
-	yielding  = "yields"
+	yieldLine = "yields"
 	yieldTime = 10 * time.Second
 )
 
@@ -134,7 +134,7 @@ func (l Watch) note() error {
 	if err == nil {
 		text := strconv.Itoa(self.PID) + "\n" + self.Began + "\n"
 		if l.yields {
-			text += yielding + "\n"
+			text += yieldLine + "\n"
 		}
 		err = proc.WriteFile(l.file(), []byte(text), task.PrivateFile)
 	}
@@ -198,5 +198,5 @@ func (l Watch) Watcher() task.Watcher {
 	}
 	stopped, err := proc.Stopped(p)
 	return task.Watcher{PID: pid, Heard: info.ModTime().Local(), Stopped: stopped && err == nil,
-		Yields: strings.TrimSpace(how) == yielding, Began: p.Began}
+		Yields: strings.TrimSpace(how) == yieldLine, Began: p.Began}
 }

@@ -22,8 +22,8 @@ import (
 
 // The log is set aside when it has reached its size, and so many of those are kept.
 const (
-	size = 10 << 20
-	kept = 3
+	size      = 10 << 20
+	keptFiles = 3
 )
 
 // patience is how long one line waits for another process that sets the log aside. That takes less than a
@@ -38,7 +38,7 @@ func Of(home string) string { return filepath.Join(home, "orange.log") }
 
 // Open opens the log at a path, and makes it where it is missing.
 func Open(path string, lock Lock) (*Log, error) {
-	f := &Log{path: path, size: size, kept: kept, lock: lock}
+	f := &Log{path: path, size: size, kept: keptFiles, lock: lock}
 	return f, f.open()
 }
 

@@ -38,7 +38,7 @@ func (s *Store) Adopt(ctx context.Context, all []record.Adoption) ([]task.Task, 
 
 func adopt(ctx context.Context, tx *batch, a record.Adoption) (task.Task, error) {
 	t := a.Task
-	if err := unknown(ctx, tx, t.ID); err != nil {
+	if err := checkUnknown(ctx, tx, t.ID); err != nil {
 		return t, err
 	}
 	if t.Workspace != "" {
@@ -72,7 +72,7 @@ func adopt(ctx context.Context, tx *batch, a record.Adoption) (task.Task, error)
 	return t, adoptRest(ctx, tx, a)
 }
 
-func unknown(ctx context.Context, tx *batch, id string) error {
+func checkUnknown(ctx context.Context, tx *batch, id string) error {
 	var have int
 	if err := tx.one(ctx, "SELECT count(*) FROM tasks WHERE id = ?", []any{id}, &have); err != nil {
 		return fmt.Errorf("look for the task: %w", err)

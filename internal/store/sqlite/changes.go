@@ -69,7 +69,7 @@ func (s *Store) EventsSince(ctx context.Context, cursor int64, limit int) ([]his
 // the cursor.
 func (s *Store) TasksSince(ctx context.Context,
 	cursor int64) (changed []task.Task, gone []string, next int64, err error) {
-	err = s.reading(ctx, func(tx *batch) error {
+	err = s.inOneState(ctx, func(tx *batch) error {
 		if err := tx.one(ctx, newest, nil, &next); err != nil || next == cursor {
 			return err
 		}

@@ -198,7 +198,7 @@ func TestOnlyHurriedCommitsDoNotWaitForTheDisk(t *testing.T) {
 	defer s.Close()
 	for i, hurried := range []bool{false, true, true, false, true, false} {
 		var level int
-		err := s.writing(t.Context(), hurried, func(tx *batch) error {
+		err := s.inTransaction(t.Context(), hurried, func(tx *batch) error {
 			return tx.one(t.Context(), "PRAGMA synchronous", nil, &level)
 		})
 		if want := map[bool]int{false: 2, true: 1}[hurried]; err != nil || level != want {

@@ -23,7 +23,7 @@ import (
 // task.ErrBranchTaken: another live task of the project has the branch.
 func (s *Store) Commit(ctx context.Context, c record.Change) (task.Task, error) {
 	var out task.Task
-	err := s.writing(ctx, c.Hurried, func(tx *batch) error {
+	err := s.inTransaction(ctx, c.Hurried, func(tx *batch) error {
 		var err error
 		out, err = commit(ctx, tx, c)
 		return err

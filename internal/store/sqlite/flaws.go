@@ -15,7 +15,7 @@ import (
 // found; how much that matters it does not know.
 func (s *Store) Flaws(ctx context.Context, id string) ([]record.Finding, error) {
 	var out []record.Finding
-	err := s.reading(ctx, func(tx *batch) error {
+	err := s.inOneState(ctx, func(tx *batch) error {
 		for _, question := range append(misshapen(), disagreements()...) {
 			query := "SELECT * FROM (" + question + ") WHERE found IS NOT NULL AND (? = '' OR subject = ?)"
 			err := tx.each(ctx, query, []any{id, id}, func(scan func(...any) error) error {

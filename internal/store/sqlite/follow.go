@@ -70,7 +70,7 @@ func (s *Store) Poll(ctx context.Context, read func(context.Context) error) erro
 		case <-pause.C:
 			soon, wait = false, min(2*wait, lastWait)
 		}
-		if err := s.unchanged(opened); err != nil {
+		if err := s.checkUnchanged(opened); err != nil {
 			return err
 		}
 		if err := read(within); err != nil {
@@ -99,9 +99,9 @@ func (s *Store) signs(written chan<- struct{}) func(path string) {
 	}
 }
 
-// unchanged reports as an error that the record is not the file that it was. A process that has the old one open
+// checkUnchanged reports as an error that the record is not the file that it was. A process that has the old one open
 // would go on reading that, and nothing happens there any more.
-func (s *Store) unchanged(opened os.FileInfo) error {
+func (s *Store) checkUnchanged(opened os.FileInfo) error {
 	if now, err := os.Stat(s.path); err != nil || !os.SameFile(now, opened) {
 		return errors.Join(fmt.Errorf("cannot follow the record %q any longer: it is not the file that it "+
 			"was; begin again", s.path), err)

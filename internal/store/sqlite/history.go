@@ -41,7 +41,7 @@ func (s *Store) Lines(ctx context.Context, id string) ([]string, error) {
 // Tail is the end of a task's history, the lines after an event, and how many bytes the whole history has as a file,
 // one line feed a line.
 func (s *Store) Tail(ctx context.Context, id string, after int) (lines []string, bytes int64, err error) {
-	err = s.reading(ctx, func(tx *batch) error {
+	err = s.inOneState(ctx, func(tx *batch) error {
 		err := tx.one(ctx, "SELECT history_bytes FROM tasks WHERE id = ?", []any{id}, &bytes)
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return err

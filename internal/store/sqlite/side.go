@@ -30,7 +30,7 @@ func (s *Store) UnderWay(ctx context.Context, since time.Time) ([]task.OwedHook,
 
 // hooks are those that meet a condition, in order.
 func (s *Store) hooks(ctx context.Context, where string, args ...any) (out []task.OwedHook, err error) {
-	err = s.reading(ctx, func(tx *batch) error {
+	err = s.inOneState(ctx, func(tx *batch) error {
 		out, err = hooks(ctx, tx, where, args...)
 		return err
 	})
@@ -108,7 +108,7 @@ func (s *Store) Seat(ctx context.Context, hash string) (found record.Seat, err e
 // SeatOf finds the seat whose agent was started as the first of the processes that is any agent's. None is
 // task.ErrNotFound.
 func (s *Store) SeatOf(ctx context.Context, processes ...task.Process) (found record.Seat, err error) {
-	err = s.reading(ctx, func(tx *batch) error {
+	err = s.inOneState(ctx, func(tx *batch) error {
 		for _, p := range processes {
 			found, err = seat(ctx, tx, "pid = ? AND began = ? ORDER BY ended, hook DESC", p.PID, p.Began)
 			if !errors.Is(err, task.ErrNotFound) {

@@ -55,7 +55,7 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	if err == nil {
 		_, unfinished := os.Lstat(path + "-journal") // of a first commit that was cut: SQLite takes it back
 		foreign := isForeign(file) && unfinished != nil
-		other := otherSchema(cmp.Or(noted(file), number()))
+		other := otherSchema(cmp.Or(schemaNumberIn(file), number()))
 		_ = file.Close()                       // nothing was written
 		if other != nil && unfinished != nil { // SQLite would move the log of commits into it
 			return nil, fmt.Errorf("cannot open the record %q: %w", path, other)
@@ -93,9 +93,9 @@ func isForeign(file *os.File) bool {
 	return n > 0 && string(head[:n]) != magic
 }
 
-// noted is the number of the schema that the file of a database has: 0 where the number is still in the log of commits,
-// and of a file that is no database.
-func noted(file *os.File) int {
+// schemaNumberIn is the number of the schema that the file of a database has: 0 where the number is still in the log of
+// commits, and of a file that is no database.
+func schemaNumberIn(file *os.File) int {
 	const at, size = 60, 4
 	number := make([]byte, size)
 	if _, err := file.ReadAt(number, at); err != nil || isForeign(file) {
@@ -152,8 +152,8 @@ func (s *Store) make(ctx context.Context) error {
 	})
 }
 
-// reading runs the work on one state of the record, and blocks no writer.
-func (s *Store) reading(ctx context.Context, work func(*batch) error) error {
+// inOneState runs the work on one state of the record, and blocks no writer.
+func (s *Store) inOneState(ctx context.Context, work func(*batch) error) error {
 	return s.use(ctx, func(b *batch) error { return s.transaction(ctx, b, "BEGIN", work) })
 }
 
@@ -177,11 +177,11 @@ func (s *Store) version(ctx context.Context) (have int, err error) {
 
 // within runs the work in one transaction and commits it if the work has no error. Processes that write take turns.
 func (s *Store) within(ctx context.Context, work func(*batch) error) error {
-	return s.writing(ctx, false, work)
+	return s.inTransaction(ctx, false, work)
 }
 
-// writing is within. A hurried commit does not wait for the disk: see record.Change.
-func (s *Store) writing(ctx context.Context, hurried bool, work func(*batch) error) error {
+// inTransaction is within, hurried or not. A hurried commit does not wait for the disk: see record.Change.
+func (s *Store) inTransaction(ctx context.Context, hurried bool, work func(*batch) error) error {
 	return s.use(ctx, func(b *batch) error {
 		if err := b.hurry(ctx, hurried); err != nil {
 			return s.explain(fmt.Errorf("begin: %w", err))
@@ -220,7 +220,7 @@ func (s *Store) rows(ctx context.Context, query string, args []any, visit func(s
 
 // write runs one statement that changes the record, and waits for the disk unless it is hurried.
 func (s *Store) write(ctx context.Context, hurried bool, query string, args ...any) (changed int64, err error) {
-	err = s.writing(ctx, hurried, func(tx *batch) error {
+	err = s.inTransaction(ctx, hurried, func(tx *batch) error {
 		done, err := tx.ExecContext(ctx, query, args...)
 		if err == nil {
 			changed, err = done.RowsAffected()

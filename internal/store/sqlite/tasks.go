@@ -253,7 +253,7 @@ func (s *Store) briefly(ctx context.Context, q question) ([]task.Task, error) {
 // Load reads everything that is known of one task. An unknown id is task.ErrNotFound.
 func (s *Store) Load(ctx context.Context, id string) (record.Snapshot, error) {
 	var snapshot record.Snapshot
-	err := s.reading(ctx, func(tx *batch) error {
+	err := s.inOneState(ctx, func(tx *batch) error {
 		var err error
 		snapshot, err = load(ctx, tx, id)
 		return err

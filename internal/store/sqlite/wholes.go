@@ -23,7 +23,7 @@ func (s *Store) Wholes(ctx context.Context, ids []string) (map[string]record.Who
 		return nil, fmt.Errorf("load tasks: %w", err)
 	}
 	var out map[string]record.Whole
-	err = s.reading(ctx, func(tx *batch) error {
+	err = s.inOneState(ctx, func(tx *batch) error {
 		var err error
 		out, err = wholes(ctx, tx, string(text))
 		return err
@@ -37,12 +37,12 @@ func (s *Store) Wholes(ctx context.Context, ids []string) (map[string]record.Who
 // Whole is all that is on record of one task, at one moment. An unknown id is task.ErrNotFound.
 func (s *Store) Whole(ctx context.Context, id string) (record.Whole, error) {
 	var out record.Whole
-	err := s.reading(ctx, func(tx *batch) error {
+	err := s.inOneState(ctx, func(tx *batch) error {
 		var err error
 		if out.Task, err = loadTask(ctx, tx, id); err != nil {
 			return err
 		}
-		return asked{id: &out}.fill(ctx, tx, "= ?", id)
+		return wholesByID{id: &out}.fill(ctx, tx, "= ?", id)
 	})
 	if err != nil {
 		return record.Whole{}, fmt.Errorf("load all of task %q: %w", id, err)
@@ -54,7 +54,7 @@ func (s *Store) Whole(ctx context.Context, id string) (record.Whole, error) {
 const few = "(SELECT id FROM tasks WHERE id IN (SELECT value FROM json_each(?)) AND history_bytes < ?)"
 
 func wholes(ctx context.Context, tx *batch, ids string) (map[string]record.Whole, error) {
-	found := asked{}
+	found := wholesByID{}
 	all := newReader()
 	err := tx.each(ctx, "SELECT "+columns+" FROM tasks WHERE id IN "+few, []any{ids, longHistory},
 		func(scan func(...any) error) error {
@@ -72,12 +72,12 @@ func wholes(ctx context.Context, tx *batch, ids string) (map[string]record.Whole
 	return out, err
 }
 
-// asked are tasks that were asked for, by their ids.
-type asked map[string]*record.Whole
+// wholesByID are tasks that were asked for, by their ids.
+type wholesByID map[string]*record.Whole
 
 // of is the task that a row says it is of. The database finds rows by an order in which a damaged one is out of place:
 // it may come for a task that was not asked for.
-func (all asked) of(table, id string) (*record.Whole, error) {
+func (all wholesByID) of(table, id string) (*record.Whole, error) {
 	if w := all[id]; w != nil {
 		return w, nil
 	}
@@ -85,7 +85,7 @@ func (all asked) of(table, id string) (*record.Whole, error) {
 }
 
 // fill adds what is on record of the tasks besides their own rows. Which tells that a row is of one of them.
-func (all asked) fill(ctx context.Context, tx *batch, which string, args ...any) error {
+func (all wholesByID) fill(ctx context.Context, tx *batch, which string, args ...any) error {
 	owed, err := hooks(ctx, tx, "task "+which, args...)
 	if err != nil {
 		return err
