@@ -74,9 +74,6 @@ func edit(ctx context.Context, args ...string) error {
 	})
 }
 
-// Edit opens the person's editor on a text, and answers the text as they left it.
-func (Screen) Edit(ctx context.Context, text string) (string, error) { return Edit(ctx, text) }
-
 // EditAt opens the person's editor on a line of a file that is there.
 func (Screen) EditAt(ctx context.Context, path string, line int) error {
 	if !filepath.IsAbs(path) { // no name can be taken for an option
@@ -108,8 +105,8 @@ func (Screen) Page(ctx context.Context, text string, line int) error {
 }
 
 // Edit opens $VISUAL, $EDITOR or vi on a text in a file of its own, and answers the text as the person left it.
-func Edit(ctx context.Context, text string) (string, error) {
-	dir, err := os.MkdirTemp(TempDir(ctx), "orange-edit")
+func (Screen) Edit(ctx context.Context, text string) (string, error) {
+	dir, err := os.MkdirTemp("", "orange-edit")
 	if err != nil {
 		return text, fmt.Errorf("make a file to edit: %w", err)
 	}

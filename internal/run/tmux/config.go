@@ -11,7 +11,7 @@ import (
 // Keys of the private server that work without a prefix. They are all that a person has to know.
 const (
 	KeyBack = "F12" // leaves the session: back to where the person came from
-	KeyNext = "F11" // shows the next window of the task
+	keyNext = "F11" // shows the next window of the task
 )
 
 // essential comes after the user's own configuration, because Orange's sight depends on it:
@@ -35,7 +35,7 @@ set-option -g update-environment ""
 set-option -s exit-unattached off
 set-option -s exit-empty on
 bind-key -n ` + KeyBack + ` detach-client
-bind-key -n ` + KeyNext + ` next-window
+bind-key -n ` + keyNext + ` next-window
 bind-key -n MouseDown2Pane select-pane -t =
 set-hook -g pane-died[` + hookPlace + `] ` + announceDeath + `
 set-hook -g pane-exited[` + hookPlace + `] ` + announceDeath + `
@@ -52,7 +52,7 @@ set-option -g status on
 set-option -g status-left-length 90
 set-option -g status-left "#{session_name}  "
 set-option -g status-right-length 40
-set-option -g status-right " ` + KeyNext + ` next window  ` + KeyBack + ` back "
+set-option -g status-right " ` + keyNext + ` next window  ` + KeyBack + ` back "
 `
 
 // Configuration is the text of the server's configuration file.
