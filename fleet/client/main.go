@@ -10,6 +10,7 @@ import (
 	"orange/fleet/setup"
 	"orange/internal/api/fleet"
 	"orange/internal/app"
+	"orange/internal/run/proc"
 )
 
 // awaitPause is how long the client waits between two looks of what a person waits for.

@@ -122,7 +122,7 @@ func (a *app) services() *cli.Services {
 			Files: a.files, Texts: a.engine, Seat: a.call.Getenv("ORANGE_SEAT")},
 		Variables: environment.Variables{Home: a.dir, Locks: a.files},
 		Snapshots: snapshots.Keeper{Home: a.dir, Slots: a.pool, Files: a.files, Workflows: a.store, Sync: a.engine.Sync,
-			Load: a.store.Load, Events: a.store.Events, Adopter: adopter{a.engine, a}, FilesLock: engine.FilesLock},
+			Load: a.store.Load, Events: a.store.Events, Adopter: a.engine, FilesLock: engine.FilesLock},
 		Fleet:  fleet.Hosts{Home: a.dir},
 		Skills: install.Skills{Files: skills.Files, Home: a.dir, Harnesses: a.home},
 	}

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"orange/internal/app/doctor"
-	"orange/internal/engine"
 	"orange/internal/engine/evidence"
 	"orange/internal/rules/record"
 	"orange/internal/rules/task"
@@ -110,11 +109,11 @@ func (at place) withoutRecord(dir string, why error) (*app, error) {
 func (a *app) examine(ctx context.Context, asked record.Examination, progress func(what string, done, of int)) (
 	[]record.Finding, error) {
 	d := &doctor.Doctor{
-		Home: a.dir, Files: a.files, Engine: adopter{a.engine, a}, Windows: a.server,
+		Home: a.dir, Files: a.files, Engine: a.engine, Windows: a.server,
 		Setup:   doctorSetup{a.pool, a.programs(), a},
 		Machine: doctor.LocalMachine{System: proc.System{Grace: grace}}, Watcher: a.lease.Watcher,
 		Now: time.Now, Settling: settling, Progress: progress,
-		Variables: environment.Variables{Home: a.dir, Locks: a.files}, Environ: os.Environ(), Root: os.Geteuid() == 0,
+		Variables: environment.Variables{Home: a.dir, Locks: a.files}, Environ: a.call.Env, Root: os.Geteuid() == 0,
 	}
 	var findings []record.Finding
 	if a.noRecord == nil && (asked.Fix || asked.Rebuild) { // the record tells of seats that are not shown, too
@@ -159,17 +158,6 @@ func setAside(ctx context.Context, path string) ([]record.Finding, error) {
 		Check: "database", Level: record.LevelWarning, Subject: recordName, Found: "it could not be used: " + wrong,
 		Mended: fmt.Sprintf("moved to %q, and made again", aside),
 	}}, nil
-}
-
-// adopter brings tasks back that the record does not have.
-type adopter struct {
-	*engine.Engine
-	app *app
-}
-
-// Adopt adopts tasks in their order.
-func (a adopter) Adopt(ctx context.Context, told []record.Adoption, progress func(done int)) []record.Adopted {
-	return a.Engine.Adopt(ctx, a.app.store, a.app.agents, told, progress)
 }
 
 // doctorSetup is what the doctor reads of what the person has set up.

@@ -33,14 +33,13 @@ func (a *app) monitor(say func(string)) (*monitor.Monitor, error) {
 	}
 	notifier := monitor.Notifier{Argv: config.Notify, Log: a.engine.Log}
 	return &monitor.Monitor{
-		Sessions: a.server, Processes: proc.System{Grace: grace},
-		Traces: traces.Left{Pool: a.pool, Mirrors: a.files, Home: a.home},
-		Record: a.store,
-		Engine: a.engine, Rules: a.home,
-		Forge:     &pool.Watched{Requests: pool.Requests{Pool: a.pool}, Now: time.Now},
-		Conflicts: a.pool.FindConflicts,
-		Hint:      a.server.AwaitDeath, Heartbeat: a.lease.Heartbeat(a.engine.Log), Now: time.Now, Log: a.engine.Log,
-		Stall: cmp.Or(config.StalledAfter, usualStall), Needs: a.lookout.Waiting, GoOn: a.goOn, Spent: proc.Spent,
+		Agents: traces.Agents{Pool: a.pool, Server: a.server, System: proc.System{Grace: grace}, Mirrors: a.files,
+			Home: a.home},
+		Record: a.store, WatchRecord: a.store.Watch, Engine: a.engine, Rules: a.home,
+		PullRequests: (&pool.Watched{Requests: pool.Requests{Pool: a.pool}, Now: time.Now}).Look,
+		Conflicts:    a.pool.FindConflicts,
+		Hint:         a.server.AwaitDeath, Heartbeat: a.lease.Heartbeat(a.engine.Log), Now: time.Now, Log: a.engine.Log,
+		Stall: cmp.Or(config.StalledAfter, usualStall), Needs: a.lookout.Waiting, GoOn: a.engine.GoOn, Spent: proc.Spent,
 		Tell: func(ctx context.Context, t task.Task, text string) {
 			say(strings.TrimPrefix(fmt.Sprintf("%s/%s %s: %s", t.Project, t.Branch, t.ID, text), "/ : "))
 			notifier.Notify(ctx, t, text)

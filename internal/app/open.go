@@ -158,7 +158,7 @@ func (a *app) connect() error {
 			_, older, err = a.queries().Unrecorded(ctx)
 			return older, err
 		}}
-	a.server = tmux.ServerOf(a.dir)
+	a.server = tmux.ServerOf(a.dir, a.call.Getenv)
 	a.lease = lease.Watch{Home: a.dir}
 	a.environments = &environment.PerTask{Home: a.dir, Server: a.server, Configure: a.configureTmux, Locks: a.files,
 		Log: log}

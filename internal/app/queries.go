@@ -69,7 +69,7 @@ func (q queries) VerifyAll(ctx context.Context, project string, progress func(wh
 
 func (q queries) verifier(progress func(what string, done, of int)) *doctor.Doctor {
 	return &doctor.Doctor{Home: q.app.dir, Record: q.app.store, Files: q.app.files,
-		Engine: adopter{q.app.engine, q.app}, Setup: doctorSetup{Pool: q.app.pool, app: q.app},
+		Engine: q.app.engine, Setup: doctorSetup{Pool: q.app.pool, app: q.app},
 		Now: time.Now, Settling: settling, Progress: progress}
 }
 

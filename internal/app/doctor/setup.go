@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 
+	"orange/internal/rules/harness"
 	"orange/internal/rules/task"
 )
 

@@ -31,6 +31,7 @@ type Skills struct {
 	Files     fs.FS
 	Home      string // $ORANGE_HOME
 	Harnesses harnesses
+	Getenv    func(name string) string // of the one who asks
 }
 
 type harnesses interface {
@@ -100,7 +101,7 @@ func (s Skills) plan(ctx context.Context, w harness.SkillsWanted, known []writte
 // chosenHarnesses are the harnesses that skills are installed for. Notes name those of installed programs that are left
 // out.
 func (s Skills) chosenHarnesses(w harness.SkillsWanted) (all []*harness.Harness, notes []string, err error) {
-	list, err := s.Harnesses.ListHarnesses()
+	list, err := s.Harnesses.ListHarnesses(s.Getenv("PATH"))
 	if err != nil {
 		return nil, nil, err
 	}

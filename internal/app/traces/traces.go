@@ -1,4 +1,4 @@
-// Package traces has what agents leave in files, as a monitor asks for it.
+// Package traces has the agents of a home as a monitor asks for them, with what they leave in files.
 package traces
 
 import (
@@ -6,6 +6,8 @@ import (
 
 	"orange/internal/rules/task"
 	"orange/internal/run/launch"
+	"orange/internal/run/proc"
+	"orange/internal/run/tmux"
 	"orange/internal/store/home"
 	"orange/internal/store/mirror"
 	"orange/internal/work/pool"
@@ -50,4 +52,4 @@ func (f Agents) Stamps() map[string]uint64 { return f.Mirrors.Stamps() }
 func (f Agents) KeepStamps(stamps map[string]uint64) error { return f.Mirrors.KeepStamps(stamps) }
 
 // Known reports whether a task has a folder.
-func (f Left) Known(id string) (bool, error) { return f.Mirrors.Has(id) }
+func (f Agents) Known(id string) (bool, error) { return f.Mirrors.Has(id) }

@@ -38,12 +38,13 @@ func (p Prober) Start(ctx context.Context, name string, patience time.Duration) 
 	if err != nil {
 		return out, fmt.Errorf("find the running program: %w", err)
 	}
-	p.Before(ctx)
-	dir, err := os.MkdirTemp("", "orange-harness")
+	ctx = proc.WithEnviron(ctx, p.Environ(proc.EnvironOf(ctx).Own))
+	dir, err := os.MkdirTemp(proc.TempDir(ctx), "orange-harness")
 	if err != nil {
 		return out, fmt.Errorf("make a folder to start %q in: %w", h.Program, err)
 	}
-	t := &trial{self: self, folder: p.folder(), harness: h, dir: dir, word: rand.Text(), server: tmux.ServerOf(dir)}
+	t := &trial{self: self, folder: p.folder(), harness: h, dir: dir, word: rand.Text(),
+		server: tmux.ServerOf(dir, func(name string) string { return proc.Getenv(ctx, name) })}
 	defer func() { err = errors.Join(err, t.clean(context.WithoutCancel(ctx))) }()
 	pane, err := t.begin(ctx, &out)
 	if err != nil {

@@ -106,7 +106,7 @@ func (Screen) Page(ctx context.Context, text string, line int) error {
 
 // Edit opens $VISUAL, $EDITOR or vi on a text in a file of its own, and answers the text as the person left it.
 func (Screen) Edit(ctx context.Context, text string) (string, error) {
-	dir, err := os.MkdirTemp("", "orange-edit")
+	dir, err := os.MkdirTemp(TempDir(ctx), "orange-edit")
 	if err != nil {
 		return text, fmt.Errorf("make a file to edit: %w", err)
 	}

@@ -163,7 +163,7 @@ func (h *Home) There(name, role, path string) error {
 
 // programsOn are the harnesses whose programs are on a PATH.
 func (h *Home) programsOn(path string) (names []string) {
-	all, err := h.ListHarnesses()
+	all, err := h.ListHarnesses(path)
 	if err != nil {
 		return nil // it is reported where the harness is read
 	}
