@@ -167,9 +167,8 @@ func (a *app) connect() error {
 		Environment: a.environments.Environment, Own: a.environments.OfChecks,
 		Terminal: a.server.Ready}
 	a.lookout = agents.Lookout{Observer: a.agents, Screens: &agents.Screens{}, Documents: a.files,
-		Missing: a.pool.Missing, Conflicts: a.pool.Conflicts}
-	a.agents.Touched, a.agents.Resume, a.agents.Messages = a.pool.Touched, a.home.Resume, messages(a.call)
-	requests := pool.Requests{Pool: a.pool}
+		Missing: a.pool.MissingOfAll, Conflicts: a.pool.Conflicts}
+	a.agents.Touched, a.agents.Resume, a.agents.Messages = a.pool.Touched, a.home.Resume, messages()
 	guard := snapshots.NewGuard(a.dir, a.pool)
 	a.engine = &engine.Engine{
 		Record: a.store, Folder: a.files, Rules: a.home,

@@ -341,7 +341,9 @@ func TestLook_aTaskWithoutItsWorktreeNeedsAPerson(t *testing.T) {
 		"": "",
 	} {
 		l := Lookout{Observer: observer(t, &setup{}, "thinking", line("1", "one", "worker", false)),
-			Screens: &Screens{}, Missing: func(context.Context, task.Task) (string, error) { return missing, nil }}
+			Screens: &Screens{}, Missing: func(context.Context, []task.Task) map[string]string {
+				return map[string]string{"one": missing}
+			}}
 		need, err := l.Need(t.Context(), task.Task{ID: "one", Status: "build", Session: "s", Live: true})
 		if err != nil || need.String() != want || need.Reason != missing {
 			t.Errorf("it needs %q, %q, %v", need, need.Reason, err)

@@ -20,8 +20,8 @@ type Lookout struct {
 	*Observer
 	Screens   *Screens
 	Documents Documents
-	// Missing says what is not there any more of a task's worktree, or of its branch; empty where both are there.
-	Missing func(ctx context.Context, t task.Task) (string, error)
+	// Missing says what is not there any more of tasks' worktrees, or of their branches, by the tasks' ids.
+	Missing func(ctx context.Context, tasks []task.Task) map[string]string
 	// Conflicts is what was found last of the conflicts of a project's branches.
 	Conflicts func(ctx context.Context, project string) (conflict.Overview, error)
 }

@@ -60,40 +60,39 @@ const mostClues = 200
 
 // findDamage finds the tasks with an agent that has lost its worktree, its branch or its document: whatever else it is,
 // the agent cannot go on. A mark for people goes before that.
-func (l Lookout) findDamage(ctx context.Context, tasks []task.Task, found map[string]Liveness) {
+func (l Lookout) damaged(ctx context.Context, tasks []task.Task, found map[string]Liveness) {
+	var live []task.Task
 	for i := range tasks {
 		t := &tasks[i]
-		one, asked := found[t.ID]
-		if !asked || !t.Live || t.Session == "" || t.Attention != "" {
+		if _, asked := found[t.ID]; asked && t.Live && t.Session != "" && t.Attention == "" {
+			live = append(live, *t)
+		}
+	}
+	var missing map[string]string
+	if l.Missing != nil && len(live) > 0 {
+		missing = l.Missing(ctx, live) // of a worktree that cannot be looked at a move says so, and doctor
+	}
+	for i := range live {
+		t := &live[i]
+		var unread error
+		if l.Documents != nil {
+			_, unread = l.Documents.Read(t.Project, t.ID, false)
+		}
+		if missing[t.ID] == "" && unread == nil {
 			continue
 		}
-		missing, unread := l.lookForLost(ctx, t)
-		if missing == "" && unread == nil {
-			continue
-		}
+		one := found[t.ID]
 		def, err := l.Setup.Pinned(ctx, t.Workflow)
 		switch {
 		case err != nil:
 			continue
-		case missing != "":
-			one.Need = inbox.WithoutWorktree(def, *t, missing)
+		case missing[t.ID] != "":
+			one.Need = inbox.WithoutWorktree(def, *t, missing[t.ID])
 		default:
 			one.Need = inbox.WithoutDocument(def, *t, !errors.Is(unread, fs.ErrNotExist), unread)
 		}
 		found[t.ID] = one
 	}
-}
-
-// lookForLost looks for a task's worktree and branch, and for its document. Of a worktree that cannot be looked at a
-// move says so, and doctor.
-func (l Lookout) lookForLost(ctx context.Context, t *task.Task) (missing string, unread error) {
-	if l.Missing != nil {
-		missing, _ = l.Missing(ctx, *t)
-	}
-	if l.Documents != nil {
-		_, unread = l.Documents.Read(t.Project, t.ID, false)
-	}
-	return missing, unread
 }
 
 // word puts the needs of tasks into words.

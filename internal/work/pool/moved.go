@@ -148,14 +148,48 @@ func (p *Pool) Missing(ctx context.Context, t task.Task) (string, error) {
 
 // MissingOf is Missing. left reports that agents which lived in the worktree have no folder any more.
 func (p *Pool) MissingOf(ctx context.Context, t task.Task) (what string, left bool, err error) {
-	if t.Workspace == "" {
-		return "", false, nil
+	found := p.missing(ctx, []task.Task{t})[t.ID]
+	return found.What, found.Left, found.Err
+}
+
+// MissingOfAll is Missing for many tasks, by their ids. Those of which nothing is missing, or which cannot be looked
+// at, are not in it. It asks git once for each project.
+func (p *Pool) MissingOfAll(ctx context.Context, tasks []task.Task) map[string]string {
+	found := map[string]string{}
+	for id, one := range p.missing(ctx, tasks) {
+		if one.Err == nil && one.What != "" {
+			found[id] = one.What
+		}
 	}
-	slot, err := p.slot(t)
-	if err != nil {
-		return "", false, err
+	return found
+}
+
+func (p *Pool) missing(ctx context.Context, tasks []task.Task) map[string]worktree.Missing {
+	found, branches := map[string]worktree.Missing{}, map[string]map[string]string{}
+	for i := range tasks {
+		if t := &tasks[i]; t.Workspace != "" {
+			if branches[t.Project] == nil {
+				branches[t.Project] = map[string]string{}
+			}
+			branches[t.Project][p.Dir(t.Workspace)] = t.Branch
+		}
 	}
-	return slot.Missing(ctx, t.Branch)
+	for name, wanted := range branches { // each by itself
+		project, err := p.Setup.Project(name)
+		var missing map[string]worktree.Missing
+		if err == nil {
+			missing = p.repoOf(project).Missing(ctx, wanted)
+		}
+		for i := range tasks {
+			if t := &tasks[i]; t.Project == name && t.Workspace != "" {
+				found[t.ID] = missing[p.Dir(t.Workspace)]
+				if err != nil {
+					found[t.ID] = worktree.Missing{Err: err}
+				}
+			}
+		}
+	}
+	return found
 }
 
 // HasBranch reports whether the repository has the task's branch, here or on origin, or the commit at which it was

@@ -20,12 +20,12 @@ func (p *Pool) othersFile(id string) string {
 }
 
 // noteOthers notes them where the task has none yet: what it is about is what is lost while its agents work.
-func (p *Pool) noteOthers(t task.Task, repo worktree.Repo) error {
+func (p *Pool) noteOthers(ctx context.Context, t task.Task, repo worktree.Repo) error {
 	file := p.othersFile(t.ID)
 	if _, err := os.Lstat(file); err == nil {
 		return nil
 	}
-	all, err := repo.Others()
+	all, err := repo.Others(ctx)
 	if err != nil {
 		return err
 	}

@@ -65,7 +65,7 @@ func (p *Pool) prepare(ctx context.Context, t task.Task, slot worktree.Slot, pro
 		notes, err = p.noteHooks(ctx, project, slot, notes)
 	}
 	if err == nil {
-		err = p.noteOthers(t, slot.Repo)
+		err = p.noteOthers(ctx, t, slot.Repo)
 	}
 	prepared.Notes = append(prepared.Notes, notes...)
 	if stays != "" { // it could not be laid out, and is not lost

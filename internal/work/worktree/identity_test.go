@@ -43,54 +43,6 @@ func TestIdentity_isThatOfThePersonAndNeverTheRepositorys(t *testing.T) {
 	}
 }
 
-// Git itself is the twin: whatever the plain reading claims to know, git must say too.
-func TestIdentity_readsPlainFilesAsGitDoes(t *testing.T) {
-	dir := t.TempDir()
-	global := filepath.Join(dir, "gitconfig")
-	t.Setenv("GIT_CONFIG_GLOBAL", global)
-	for text, plain := range map[string]bool{
-		"":                        true,
-		"[core]\n\teditor = vi\n": true,
-		"[user]\n\tname = Ada  L.  \n\temail=ada@example.com\n":    true,
-		"[USER]\nNAME = Ada\n[user]\nemail = a\nEmail = b\n":       true,
-		"[user]\nname = Ada\n[user \"x\"]\nname = Eve\n":           true,
-		"[user.x]\nname = Eve\n":                                   true,
-		"# [user]\n; name = Eve\n[user]\n# name = Eve\nname = Ada": true,
-		"\ufeff[user]\nname = Ada\n":                               false,
-		"[user]\r\n\tname = Ada\r\n":                               true,
-		"[user] name = Ada\n":                                      false,
-		"[user]\nname = \"Ada\"\n":                                 false,
-		"[user]\nname = Ada # L.\n":                                false,
-		"[user]\nname = Ada \\\n L.\n":                             false,
-		"[core]\nx = y \\\n[user]\nname = Ada\n":                   false,
-		"[user]\nname\n":                                           false,
-		"[includeIf \"gitdir:/\"]\npath = x\n[user]\nname = Ada\n": false,
-	} {
-		if err := os.WriteFile(global, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		name, address, known := plainIdentity(global)
-		if known != plain {
-			t.Errorf("%q: known is %v", text, known)
-		}
-		said, at, err := askIdentity(t.Context())
-		if known && (err != nil || name != said || address != at) {
-			t.Errorf("%q: read %q, %q; git says %q, %q and %v", text, name, address, said, at, err)
-		}
-	}
-	missing := filepath.Join(dir, "missing")
-	t.Setenv("GIT_CONFIG_GLOBAL", missing)
-	if name, address, known := plainIdentity(missing); !known || name+address != "" {
-		t.Errorf("a file that is not there: read %q, %q, known is %v", name, address, known)
-	}
-	if name, address, err := askIdentity(t.Context()); err != nil || name+address != "" {
-		t.Errorf("a file that is not there: git says %q, %q and %v", name, address, err)
-	}
-	if _, _, known := plainIdentity("missing"); known {
-		t.Error("a file named from a folder that nobody knows was read")
-	}
-}
-
 // What an agent's commit would be refused for is known before there is one.
 func TestHasIdentity_isWhatGitWouldCommitWith(t *testing.T) {
 	dir := t.TempDir()

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"hash"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -56,34 +55,18 @@ func (r Repo) noneReplaced(ctx context.Context, objects []string) error {
 				"that line", filepath.Join(common, "info", "grafts"), commit)
 		}
 	}
-	if !hasReplacements(common) {
-		return nil
-	}
-	out, err := r.run(ctx, "for-each-ref", "--format=%(refname:lstrip=2)", "refs/replace/")
+	const replaced = "refs/replace/"
+	rows, err := r.listRefs(ctx, []string{replaced}, "refname")
 	if err != nil {
 		return fmt.Errorf("list the objects that are replaced: %w", err)
 	}
-	for _, object := range strings.Fields(string(out.Stdout)) {
-		if among[object] {
+	for _, row := range rows {
+		if object := strings.TrimPrefix(row[0], replaced); among[object] {
 			return fmt.Errorf("git shows another object in the place of %s: a reviewer would not see what is merged; "+
 				"take that back: git -C %s replace -d %s", object, quoted(r.Path), object)
 		}
 	}
 	return nil
-}
-
-// hasReplacements reports whether there may be objects that are replaced, without asking git.
-func hasReplacements(common string) bool {
-	folder := filepath.Join("refs", "replace")
-	entries, err := os.ReadDir(filepath.Join(common, folder))
-	if len(entries) > 0 || err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return true
-	}
-	if _, err := os.Lstat(filepath.Join(common, "reftable")); err == nil {
-		return true
-	}
-	packed, err := proc.ReadFile(filepath.Join(common, "packed-refs"))
-	return bytes.Contains(packed, []byte(" refs/replace/")) || err != nil && !errors.Is(err, fs.ErrNotExist)
 }
 
 // haveTheirNames reads objects, in git's words for them, and compares what they hold with their names.

@@ -6,11 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"orange/internal/rules/printable"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"orange/internal/rules/printable"
 
 	"orange/internal/rules/record"
 	"orange/internal/run/proc"
@@ -61,9 +62,6 @@ func (r Repo) checkoutOfDefault(ctx context.Context, from string) (dir string, e
 
 // meantByDefault is the branch that moves with the default branch: another one where that only stands for it.
 func (r Repo) meantByDefault(ctx context.Context) (string, error) {
-	if _, err := r.refsOnDisk(r.localDefault()); err == nil {
-		return r.localDefault(), nil
-	}
 	out, err := r.run(ctx, "symbolic-ref", "--quiet", r.localDefault())
 	if err != nil && exitCode(err) != 1 {
 		return "", fmt.Errorf("check whether %q stands for another branch: %w", r.DefaultBranch, err)

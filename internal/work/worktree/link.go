@@ -44,7 +44,7 @@ func (s Slot) Link(ctx context.Context, target string) (file string, err error) 
 	if err != nil {
 		return "", err
 	}
-	own, err := s.ownDocument(ctx, here)
+	own, err := s.hasOwnDocument(ctx, here)
 	if err != nil {
 		return "", err
 	}
@@ -63,43 +63,6 @@ func (s Slot) Link(ctx context.Context, target string) (file string, err error) 
 		return "", fmt.Errorf("note the place of the link: %w", err)
 	}
 	return file, putLink(filepath.Join(s.Dir, file), target)
-}
-
-// ownFile remembers, in the worktree's private folder, what hasOwnDocument found, and of what.
-const ownFile = "orange-own"
-
-// ownDocument is hasOwnDocument, which it asks only where another commit is checked out than the last time, or the
-// index was written since.
-func (s Slot) ownDocument(ctx context.Context, here place) (bool, error) {
-	file := filepath.Join(here.gitDir, ownFile)
-	seen := here.indexStamp()
-	if have, err := proc.ReadFile(file); err == nil && seen != "" {
-		if answer, same := strings.CutPrefix(string(have), seen+"\n"); same && (answer == "true" || answer == "false") {
-			return answer == "true", nil
-		}
-	}
-	own, err := s.hasOwnDocument(ctx, here)
-	if err != nil || seen == "" {
-		return own, err
-	}
-	if err := proc.ReplaceCopy(file, []byte(seen+"\n"+strconv.FormatBool(own))); err != nil {
-		return false, fmt.Errorf("note whether the repository has a %s: %w", documentName, err)
-	}
-	return own, nil
-}
-
-// indexStamp changes with the commit that is checked out and with each writing of the index: git writes another file
-// and gives it the name. It is empty where there is no index.
-func (p place) indexStamp() string {
-	info, err := os.Lstat(filepath.Join(p.gitDir, "index"))
-	if err != nil {
-		return ""
-	}
-	stat, _ := info.Sys().(*syscall.Stat_t)
-	if stat == nil {
-		return ""
-	}
-	return fmt.Sprintf("%s %d %d %d", p.head, stat.Ino, info.Size(), info.ModTime().UnixNano())
 }
 
 // hasOwnDocument reports whether HEAD or the index has a TASK.md. Case does not count: on some file systems it

@@ -277,7 +277,7 @@ func TestLink_writesThroughNoLinkOfAnAgents(t *testing.T) {
 		t.Fatal(err)
 	}
 	precious := filepath.Join(t.TempDir(), "precious")
-	for _, name := range []string{linkNote, ownFile, taskFile} {
+	for _, name := range []string{linkNote, taskFile} {
 		write(t, filepath.Dir(precious), "precious", "mine")
 		path := filepath.Join(gitDir, name)
 		if err := os.Remove(path); err != nil && !os.IsNotExist(err) {

@@ -19,31 +19,54 @@ const (
 	worktreeOrphaned = "git does not know its worktree any more"
 )
 
-// Missing says what is not there any more of a slot that was on a branch: its worktree, or that branch; empty where
-// both are there, and where the branch was renamed in the slot. left reports that agents which lived in it have no
-// folder any more. It reads files, and asks git only where these do not tell.
-func (s Slot) Missing(ctx context.Context, branch string) (what string, left bool, err error) {
-	_, err = os.Lstat(filepath.Join(s.Dir, ".git"))
+// Missing is what is not there any more of a slot that was on a branch.
+type Missing struct {
+	What string // its worktree, or that branch; empty where both are there, or the branch was renamed in the slot
+	Left bool   // agents which lived in it have no folder any more
+	Err  error  // why it could not be looked at
+}
+
+// Missing looks at slots, which the branches are by the paths of, and asks git once.
+func (r Repo) Missing(ctx context.Context, branches map[string]string) map[string]Missing {
+	found, due := make(map[string]Missing, len(branches)), map[string]string{}
+	var names []string
+	for dir, branch := range branches { // each by itself
+		one, here := Slot{Repo: r, Dir: dir}.missing(ctx, branch)
+		if found[dir] = one; here {
+			due[dir], names = headRefs+branch, append(names, headRefs+branch)
+		}
+	}
+	if len(names) == 0 {
+		return found
+	}
+	known, err := r.refs(ctx, names...)
+	for dir, name := range due { // each by itself
+		if _, there := known[name]; err != nil {
+			found[dir] = Missing{Err: err}
+		} else if !there {
+			found[dir] = Missing{What: fmt.Sprintf("its branch %q is gone", branches[dir])}
+		}
+	}
+	return found
+}
+
+// missing is what the slot's own files tell, and whether its branch has to be there.
+func (s Slot) missing(ctx context.Context, branch string) (m Missing, here bool) {
+	_, err := os.Lstat(filepath.Join(s.Dir, ".git"))
 	if errors.Is(err, fs.ErrNotExist) {
-		return worktreeGone, true, nil
+		return Missing{What: worktreeGone, Left: true}, false
 	}
 	if err == nil && s.unknownToGit() {
-		return worktreeOrphaned, true, nil
+		return Missing{What: worktreeOrphaned, Left: true}, false
 	}
 	on := ""
 	if err == nil {
 		on, err = s.headBranch(ctx)
 	}
-	if err == nil && (on == "" || on == branch) {
-		_, err = s.Repo.objectOf(ctx, "refs/heads/"+branch)
-	}
-	if errors.Is(err, errNoRef) {
-		return fmt.Sprintf("its branch %q is gone", branch), false, nil
-	}
 	if err != nil {
-		return "", false, fmt.Errorf("look whether workspace %q is there: %w", s.Dir, err)
+		return Missing{Err: fmt.Errorf("look whether workspace %q is there: %w", s.Dir, err)}, false
 	}
-	return "", false, nil
+	return m, on == "" || on == branch
 }
 
 // unknownToGit reports whether the slot has the files of a worktree of the repository, and git's own folder for it is

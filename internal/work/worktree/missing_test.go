@@ -135,9 +135,9 @@ func TestMissing_isTheWorktreeOrTheBranch(t *testing.T) {
 	commit(t, s.Dir, "a.txt", "second\n")
 	missing := func(want string) {
 		t.Helper()
-		if got, left, err := s.Missing(t.Context(), "topic"); err != nil || got != want ||
-			left != strings.Contains(got, "worktree") {
-			t.Errorf("found %q, %v, want %q", got, err, want)
+		got := h.Missing(t.Context(), map[string]string{s.Dir: "topic"})[s.Dir]
+		if got.Err != nil || got.What != want || got.Left != strings.Contains(want, "worktree") {
+			t.Errorf("found %+v, want %q", got, want)
 		}
 	}
 	missing("")

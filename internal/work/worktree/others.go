@@ -1,19 +1,13 @@
 package worktree
 
 import (
-	"bufio"
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"orange/internal/rules/printable"
-	"orange/internal/run/proc"
 )
 
 // Others are the branches, tags, notes and stashes of a repository: what all worktrees share, and an agent can lose for
@@ -33,87 +27,52 @@ const (
 	ofNotes    = "notes/"
 )
 
-// Others reads them from the repository's files. Where these do not tell, or there are very many, it has none.
-func (r Repo) Others() (Others, error) {
-	all := Others{Refs: map[string]string{}, Stashes: map[string]string{}}
-	common, usual := r.usualFolder()
-	if !usual {
-		return all, nil
+// stashRef is the newest stash; its log has the others.
+const stashRef = "refs/stash"
+
+// Others has git list them. Of a kind of which there are very many it has none.
+func (r Repo) Others(ctx context.Context) (all Others, err error) {
+	defer explain(&err, "cannot look at the branches, tags and stashes of %q", r.Path)
+	all = Others{Refs: map[string]string{}, Stashes: map[string]string{}}
+	rows, err := r.listRefs(ctx, []string{"refs/" + ofBranches, "refs/" + ofTags, "refs/" + ofNotes, stashRef},
+		"refname", "objectname", "symref")
+	if err != nil {
+		return all, err
 	}
-	for _, kind := range []string{ofBranches, ofTags, ofNotes} {
-		refs := map[string]string{}
-		err := packedOf(filepath.Join(common, "packed-refs"), kind, refs)
-		if err == nil {
-			err = looseOf(filepath.Join(common, "refs"), kind, refs)
+	kinds := map[string]map[string]string{}
+	stashed := false
+	for _, row := range rows {
+		stashed = stashed || row[0] == stashRef
+		name := strings.TrimPrefix(row[0], "refs/")
+		if kind, _, below := strings.Cut(name, "/"); below && row[2] == "" { // what stands for another is not noted
+			if kinds[kind] == nil {
+				kinds[kind] = map[string]string{}
+			}
+			kinds[kind][name] = row[1]
 		}
-		if err != nil {
-			return all, fmt.Errorf("look at the branches and tags of %q: %w", r.Path, err)
-		}
+	}
+	for _, refs := range kinds {
 		if len(refs) <= mostRefs {
 			maps.Copy(all.Refs, refs)
 		}
 	}
-	return all, stashes(filepath.Join(common, "logs", "refs", "stash"), all.Stashes)
-}
-
-func looseOf(top, kind string, into map[string]string) error {
-	return filepath.WalkDir(filepath.Join(top, kind), func(path string, entry fs.DirEntry, err error) error {
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil // it has gone meanwhile, or git has no such folder yet
-		}
-		if err != nil || !entry.Type().IsRegular() {
-			return err
-		}
-		name, err := filepath.Rel(top, path)
-		if err != nil {
-			return err
-		}
-		if commit, err := looseRef(path); err == nil { // what is none, git names where it is used
-			into[filepath.ToSlash(name)] = commit
-		}
-		return nil
-	})
-}
-
-func packedOf(file, kind string, into map[string]string) error {
-	text, err := proc.ReadFile(file)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+	if !stashed {
+		return all, nil
 	}
-	for line := range strings.Lines(string(text)) {
-		commit, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
-		if ref, is := strings.CutPrefix(name, "refs/"); is && strings.HasPrefix(ref, kind) && isCommit(commit) {
-			into[ref] = commit
+	out, err := r.run(ctx, "log", "--walk-reflogs", "-z", "--format=%H %gs", stashRef, "--")
+	for line := range strings.SplitSeq(string(out.Stdout), "\x00") {
+		if commit, message, is := strings.Cut(line, " "); is {
+			all.Stashes[commit] = message
 		}
 	}
-	return nil
-}
-
-// stashes reads the log of the ref that has them: each line is one, with its commit and, after a tab, its message.
-func stashes(file string, into map[string]string) error {
-	log, err := proc.OpenFile(file, os.O_RDONLY, 0)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("look at the stashes: %w", err)
-	}
-	defer log.Close()
-	lines := bufio.NewScanner(log)
-	for lines.Scan() {
-		ids, message, _ := strings.Cut(lines.Text(), "\t")
-		if fields := strings.Fields(ids); len(fields) > 1 && isCommit(fields[1]) {
-			into[fields[1]] = message
-		}
-	}
-	return lines.Err()
+	return all, err
 }
 
 // LostSince tells what of others' branches, tags, notes and stashes is gone since they were noted, each with the
 // command that brings it back. Own branches, and branches and notes of which git says that the earlier commit is part
 // of the present one, it leaves out.
 func (r Repo) LostSince(ctx context.Context, was Others, own []string) ([]string, error) {
-	now, err := r.Others()
+	now, err := r.Others(ctx)
 	if err != nil || len(now.Refs) == 0 {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package worktree
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -79,9 +80,9 @@ func (s Slot) Prepare(ctx context.Context, branch, taskID string) (done Cleared,
 			return done, err
 		}
 		to = []string{"--no-track", "--create", branch, start.commit}
-	} else if start.checkout != "" && !samePath(start.checkout, s.Dir) {
-		return done, fmt.Errorf("it is checked out in %q; switch that one to another branch, or remove it "+
-			"with \"git worktree remove\", then run this again", start.checkout)
+	} else if at, err := s.Repo.checkoutOf(ctx, branch); err != nil || at != "" && !samePath(at, s.Dir) {
+		return done, cmp.Or(err, fmt.Errorf("it is checked out in %q; switch that one to another branch, or remove it "+
+			"with \"git worktree remove\", then run this again", at))
 	}
 	if present {
 		var left Cleared
@@ -117,12 +118,12 @@ type inspection struct {
 
 // inspectBefore asks both questions at once, since a person waits. Of a slot that Release left clean it asks for
 // untracked and flagged files only: changed ones are seen by the switch, which looks at every file anyway. That
-// halves the time in a large repository. The first of the refs is the branch that the slot is to be on.
+// halves the time in a large repository.
 func (s Slot) inspectBefore(ctx context.Context, released bool, names ...string) (inspection, error) {
 	v := inspection{released: released}
 	var knownErr, listErr error
 	var both sync.WaitGroup
-	both.Go(func() { v.known, knownErr = s.Repo.refsToCheckOut(ctx, names[0], names[1:]...) })
+	both.Go(func() { v.known, knownErr = s.Repo.refs(ctx, names...) })
 	if released {
 		both.Go(func() {
 			v.listed, listErr = s.list(ctx, "--others", "--exclude-standard", "--directory", "--no-empty-directory")
@@ -197,11 +198,9 @@ func (s Slot) add(ctx context.Context, commit string) (note, []Rescue, error) {
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return note{}, nil, fmt.Errorf("make the folder of the workspace: %w", err)
 	}
-	var all []checkout
-	if s.onRecord() {
-		if all, err = s.Repo.checkouts(ctx, s.Repo.Path); err != nil {
-			return note{}, nil, err
-		}
+	all, err := s.Repo.checkouts(ctx, s.Repo.Path)
+	if err != nil {
+		return note{}, nil, err
 	}
 	var kept []Rescue
 	args := []string{"worktree", "add", "--quiet", "--detach"}
@@ -235,30 +234,6 @@ func (s Slot) add(ctx context.Context, commit string) (note, []Rescue, error) {
 		err = errors.Join(s.writeNote(made), s.forgetExtras(), s.forgetSetUp())
 	}
 	return made, kept, err
-}
-
-// onRecord reports whether git may have a record of a worktree in the slot's folder: it keeps a folder for each
-// worktree, with the path of its .git file.
-func (s Slot) onRecord() bool {
-	return s.Repo.hasRecord(func(dir string) bool { return samePath(dir, s.Dir) })
-}
-
-// hasRecord reports whether git may have a record of a worktree in a folder of that kind; it takes no git.
-func (r Repo) hasRecord(wanted func(dir string) bool) bool {
-	common, usual := r.usualFolder()
-	if !usual {
-		return true
-	}
-	records := filepath.Join(common, "worktrees")
-	entries, err := os.ReadDir(records)
-	if errors.Is(err, os.ErrNotExist) {
-		return false
-	}
-	return err != nil || slices.ContainsFunc(entries, func(e os.DirEntry) bool {
-		text, err := proc.ReadFile(filepath.Join(records, e.Name(), "gitdir"))
-		path := strings.TrimSuffix(string(text), "\n")
-		return err != nil || !filepath.IsAbs(path) || wanted(filepath.Dir(path))
-	})
 }
 
 // removeInterrupted takes away what a killed git left where there is no worktree yet. Git's own folder goes

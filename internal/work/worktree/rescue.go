@@ -83,24 +83,20 @@ type stored struct {
 }
 
 func (r Repo) rescues(ctx context.Context, taskID string) ([]stored, error) {
-	const format = "%(refname)%00%(objectname)%00%(tree)%00%(authoremail)%00%(contents)%00"
-	const fields = 5
 	prefix := rescueRefs + taskID + "/"
-	out, err := r.run(ctx, "for-each-ref", "--format="+format, "--", prefix)
+	rows, err := r.listRefs(ctx, []string{prefix}, "refname", "objectname", "tree", "authoremail", "contents")
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", prefix, err)
 	}
 	var all []stored
-	parts := strings.Split(string(out.Stdout), "\x00")
-	for ; len(parts) > fields; parts = parts[fields:] {
-		name := strings.TrimPrefix(parts[0], "\n")
-		number, err := strconv.Atoi(strings.TrimPrefix(name, prefix))
+	for _, row := range rows {
+		number, err := strconv.Atoi(strings.TrimPrefix(row[0], prefix))
 		if err != nil {
 			continue // not one of ours
 		}
 		all = append(all, stored{
-			ref: name, number: number, commit: parts[1], tree: parts[2], message: parts[4],
-			made: parts[3] == "<"+rescuerEmail+">",
+			ref: row[0], number: number, commit: row[1], tree: row[2], message: row[4],
+			made: row[3] == "<"+rescuerEmail+">",
 		})
 	}
 	slices.SortFunc(all, func(a, b stored) int { return a.number - b.number })

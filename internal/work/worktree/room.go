@@ -11,22 +11,19 @@ import (
 // CheckRoom refuses a branch that cannot be made or checked out with what the repository has: git keeps no branch
 // below another one, and checks none out twice. own is the worktree that may have it.
 func (r Repo) CheckRoom(ctx context.Context, branch, own string) error {
-	const heads, fields = "refs/heads/", 2
-	names := []string{heads + branch} // git also lists what lies below a name
+	names := []string{headRefs + branch} // git also lists what lies below a name
 	for i, c := range branch {
 		if c == '/' {
-			names = append(names, heads+branch[:i])
+			names = append(names, headRefs+branch[:i])
 		}
 	}
-	out, err := r.run(ctx, append([]string{"for-each-ref", "--format=%(refname)%00%(worktreepath)%00", "--"},
-		names...)...)
+	rows, err := r.listRefs(ctx, names, "refname", "worktreepath")
 	if err != nil {
 		return fmt.Errorf("cannot check whether there is room for the branch %q: %w", branch, err)
 	}
-	parts := strings.Split(string(out.Stdout), "\x00")
-	for ; len(parts) > fields; parts = parts[fields:] {
-		other := strings.TrimPrefix(strings.TrimPrefix(parts[0], "\n"), heads)
-		switch at := parts[1]; {
+	for _, row := range rows {
+		other := strings.TrimPrefix(row[0], headRefs)
+		switch at := row[1]; {
 		case other == branch && at != "" && !samePath(at, own):
 			return task.Notef(task.ErrBranchTaken, "cannot use the branch %q for a task: it is checked out in %q; "+
 				"switch that one to another branch, or choose another name, such as %q", branch, at, branch+"-2")

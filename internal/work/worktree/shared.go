@@ -44,7 +44,7 @@ func sharedFiles() []string {
 func (r Repo) Shared(ctx context.Context, stamp string, known gitconfig.Settings) (now string, _ gitconfig.Settings,
 	err error) {
 	defer explain(&err, "cannot look at what the worktrees of %q share", r.Path)
-	common, err := r.common(ctx)
+	common, err := r.commonDir(ctx)
 	if err != nil {
 		return "", gitconfig.Settings{}, err
 	}
@@ -76,18 +76,6 @@ func (r Repo) Shared(ctx context.Context, stamp string, known gitconfig.Settings
 		err = r.sharedSettings(ctx, common, state.Values)
 	}
 	return now, state, err
-}
-
-// common is git's own folder of the repository.
-func (r Repo) common(ctx context.Context) (string, error) {
-	if common, known := r.folder(); known {
-		return common, nil
-	}
-	lines, err := r.revParse(ctx, r.Path, 1, "--git-common-dir")
-	if err != nil {
-		return "", err
-	}
-	return lines[0], nil
 }
 
 // stampShared are digests of how the configuration and the other files lie that count, by times that no program sets,
@@ -252,7 +240,7 @@ func addSetting(entry string, found map[string][]string) {
 // PutBack makes settings and files that the worktrees share what they were.
 func (r Repo) PutBack(ctx context.Context, changes []gitconfig.Change, was gitconfig.Settings) (err error) {
 	defer explain(&err, "cannot put back what the worktrees of %q share", r.Path)
-	common, err := r.common(ctx)
+	common, err := r.commonDir(ctx)
 	if err != nil {
 		return err
 	}
@@ -353,7 +341,7 @@ func putBackFile(path string, was gitconfig.File, there bool) error {
 func (r Repo) AsNoted(ctx context.Context, changes []gitconfig.Change, was gitconfig.Settings, hooks string) (
 	_ Repo, refused []gitconfig.Change, err error) {
 	defer explain(&err, "cannot work in %q as it was noted", r.Path)
-	common, err := r.common(ctx)
+	common, err := r.commonDir(ctx)
 	if err != nil {
 		return r, nil, err
 	}

@@ -50,8 +50,11 @@ func (s Slot) look(ctx context.Context) (place, bool, error) {
 	if len(entries) == 0 || s.addInterrupted(entries) {
 		return place{}, false, nil
 	}
-	if here, ok := s.readFiles(ctx); ok {
-		return here, true, nil
+	if here, own := s.own(ctx); own {
+		// settings of its own, which may lead git elsewhere, have no say in what a detached one has
+		if here.head, err = headOf(here.gitDir); err == nil && isCommit(here.head) {
+			return here, true, nil
+		}
 	}
 	here, present, err := s.askGit(ctx)
 	if err != nil && s.addInterrupted(entries) { // what was only begun here has just been taken away
@@ -82,27 +85,6 @@ func (s Slot) addInterrupted(entries []os.DirEntry) bool {
 func (s Slot) orphaned() bool {
 	others, err := proc.WorkingOn(s.Dir, "git")
 	return err == nil && len(others) == 0
-}
-
-// readFiles reads without git what a slot has checked out. Whatever is not exactly as git writes it today is left to
-// git, and so is a branch where the worktree has settings of its own, which may lead git elsewhere.
-func (s Slot) readFiles(ctx context.Context) (place, bool) {
-	here, own := s.own(ctx)
-	if !own {
-		return place{}, false
-	}
-	head, err := headOf(here.gitDir)
-	if err != nil || isCommit(head) {
-		here.head = head
-		return here, err == nil
-	}
-	name, onBranch := strings.CutPrefix(head, "ref: refs/heads/")
-	if !onBranch || !plain(name) || here.has(configFile) {
-		return place{}, false
-	}
-	here.branch = name
-	here.head, err = s.Repo.refOnDisk("refs/heads/" + name)
-	return here, err == nil
 }
 
 // askGit has git say what the slot has checked out.
@@ -158,15 +140,16 @@ func (s Slot) checkOurs(ctx context.Context, top, gitDir, common string) error {
 	return nil
 }
 
+// commonDir is git's own folder of the repository.
 func (r Repo) commonDir(ctx context.Context) (string, error) {
 	if dir, known := r.folder(); known {
 		return dir, nil
 	}
-	out, err := r.run(ctx, "rev-parse", "--path-format=absolute", "--git-common-dir")
+	lines, err := r.revParse(ctx, r.Path, 1, "--git-common-dir")
 	if err != nil {
 		return "", fmt.Errorf("find the repository of %q: %w", r.Path, err)
 	}
-	return out.Text(), nil
+	return lines[0], nil
 }
 
 // samePath compares by what is there, and by name where one of them is not.
@@ -208,20 +191,11 @@ func (s Slot) nested(path string) bool {
 
 // Branch is the branch that the slot is on, and "" when it is on none.
 func (s Slot) Branch(ctx context.Context) (string, error) {
-	name, err := s.headBranch(ctx)
-	if err != nil || name != "" && !s.Repo.plainBranch(name) {
-		name, err = s.symbolicHead(ctx)
-	}
+	name, err := s.symbolicHead(ctx)
 	if err != nil {
 		return "", fmt.Errorf("cannot read the branch of workspace %q: %w", s.Dir, err)
 	}
 	return name, nil
-}
-
-// plainBranch reports whether a branch has a plain name and is no other one's: what leads to another one git follows.
-func (r Repo) plainBranch(name string) bool {
-	_, err := r.refOnDisk("refs/heads/" + name)
-	return plain(name) && (err == nil || errors.Is(err, errNoRef))
 }
 
 // Rename gives a branch another name; no other branch is overwritten. Doing it again is no error.

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
+
+	"orange/internal/run/proc"
 )
 
 // keptRefs is where, in a submodule of a slot, a commit is kept that nothing else there holds.
@@ -98,11 +98,20 @@ func (s Slot) clonedTags() (commits []string) {
 	if err != nil {
 		return nil
 	}
-	packed := map[string]string{}
-	if err := packedOf(filepath.Join(dir, "packed-refs"), ofTags, packed); err != nil || len(packed) > mostRefs {
+	packed, err := proc.ReadFile(filepath.Join(dir, packedName))
+	if err != nil {
 		return nil
 	}
-	return slices.Sorted(maps.Values(packed))
+	for line := range strings.Lines(string(packed)) {
+		commit, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		if strings.HasPrefix(name, "refs/"+ofTags) && isCommit(commit) {
+			commits = append(commits, commit)
+		}
+	}
+	if len(commits) > mostRefs {
+		return nil
+	}
+	return commits
 }
 
 // keepSubmodule keeps the commit that a submodule is at. The line is git's: the commit, the path, and in brackets a

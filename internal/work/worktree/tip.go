@@ -19,10 +19,9 @@ type Tip struct {
 	Trouble string // why the commit could not be read
 }
 
-// ReadTip reads the newest commit of a task's branch from the repository's files. Git is run only where these do
-// not tell. dir is the task's workspace, and empty where it has none. A branch that was renamed there is
-// followed: the task's own exists no more, and HEAD names another. A tip that cannot be read is no error: the
-// answer says in words why.
+// ReadTip reads the newest commit of a task's branch. dir is the task's workspace, and empty where it has none. A
+// branch that was renamed there is followed: the task's own exists no more, and HEAD names another. A tip that cannot
+// be read is no error: the answer says in words why.
 func (r Repo) ReadTip(ctx context.Context, dir, branch string) Tip {
 	if branch == "" {
 		return Tip{Trouble: "the task has no branch yet"}

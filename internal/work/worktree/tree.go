@@ -226,13 +226,13 @@ func paths(all []difference) []string {
 
 // Judged lists the tasks for which trees are kept that were judged, sorted.
 func (r Repo) Judged(ctx context.Context) ([]string, error) {
-	out, err := r.run(ctx, "for-each-ref", "--format=%(refname)", "--", judgedRefs, judgedTrackedRefs)
+	rows, err := r.listRefs(ctx, []string{judgedRefs, judgedTrackedRefs}, "refname")
 	if err != nil {
 		return nil, fmt.Errorf("cannot list the trees that were judged: %w", err)
 	}
 	var all []string
-	for _, ref := range strings.Fields(out.Text()) {
-		all = append(all, strings.TrimPrefix(strings.TrimPrefix(ref, judgedRefs), judgedTrackedRefs))
+	for _, row := range rows {
+		all = append(all, strings.TrimPrefix(strings.TrimPrefix(row[0], judgedRefs), judgedTrackedRefs))
 	}
 	slices.Sort(all)
 	return slices.Compact(all), nil
@@ -247,19 +247,14 @@ func (r Repo) ForgetJudged(ctx context.Context, taskID, branch string, well bool
 		return nil, err
 	}
 	defer explain(&err, "cannot let go of what was judged for task %q", taskID)
-	var made Trees
+	found, err := r.refs(ctx, judgedRefs+taskID, judgedTrackedRefs+taskID)
+	if err != nil {
+		return nil, err
+	}
+	made := Trees{Whole: found[judgedRefs+taskID].commit, Tracked: found[judgedTrackedRefs+taskID].commit}
 	var forget strings.Builder
-	for ref, tree := range map[string]*string{judgedRefs + taskID: &made.Whole,
-		judgedTrackedRefs + taskID: &made.Tracked} {
-		found, err := r.objectOf(ctx, ref)
-		if errors.Is(err, errNoRef) {
-			continue
-		}
-		if err != nil {
-			return nil, fmt.Errorf("read %s: %w", ref, err)
-		}
-		*tree = found
-		fmt.Fprintf(&forget, "delete %s %s\n", ref, found)
+	for name, one := range found { // all or none
+		fmt.Fprintf(&forget, "delete %s %s\n", name, one.commit)
 	}
 	if forget.Len() == 0 {
 		return nil, nil

@@ -22,27 +22,20 @@ type Heads struct {
 	Local, Origin string
 }
 
-// Heads reads the tips of branches. It runs git only where the repository's files do not tell.
+// Heads reads the tips of branches.
 func (r Repo) Heads(ctx context.Context, branches []string) (h Heads, err error) {
 	defer explain(&err, "cannot read the branches of %q", r.Path)
 	names := r.defaultRefs()
 	for _, branch := range branches {
 		names = append(names, "refs/heads/"+branch)
 	}
-	found, err := r.refsOnDisk(names...)
+	found, err := r.refs(ctx, names...)
 	if err != nil {
-		known, err := r.askRefs(ctx, names...)
-		if err != nil {
-			return Heads{}, err
-		}
-		found = map[string]string{}
-		for name, ref := range known { // one map into another
-			found[name] = ref.commit
-		}
+		return Heads{}, err
 	}
-	h = Heads{Tips: map[string]string{}, Local: found[r.localDefault()], Origin: found[r.originDefault()]}
+	h = Heads{Tips: map[string]string{}, Local: found[r.localDefault()].commit, Origin: found[r.originDefault()].commit}
 	for _, branch := range branches {
-		if tip := found["refs/heads/"+branch]; tip != "" {
+		if tip := found[headRefs+branch].commit; tip != "" {
 			h.Tips[branch] = tip
 		}
 	}

@@ -15,9 +15,6 @@ import (
 // setAsideWorktrees takes the worktrees out of the slot that were added inside of it. One with no file of its own, and
 // whose commits the slot's branch or a remote has, holds nothing: git removes it. Any other is moved aside, and locked.
 func (s Slot) setAsideWorktrees(ctx context.Context, head, taskID string) (moved []record.Aside, err error) {
-	if !s.Repo.hasRecord(func(dir string) bool { return !samePath(dir, s.Dir) && below(dir, s.Dir) }) {
-		return nil, nil // the common case takes no git
-	}
 	all, err := s.Repo.checkouts(ctx, s.Repo.Path)
 	if err != nil {
 		return nil, err
@@ -46,17 +43,6 @@ func (s Slot) setAsideWorktrees(ctx context.Context, head, taskID string) (moved
 		moved = append(moved, a)
 	}
 	return moved, nil
-}
-
-// below reports whether a path leads into a folder, links in the folder's own path followed.
-func below(path, folder string) bool {
-	if real, err := filepath.EvalSymlinks(folder); err == nil {
-		folder = real
-	}
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real
-	}
-	return strings.HasPrefix(path, folder+string(filepath.Separator))
 }
 
 // holdsNothingNew reports whether a worktree has no file but those of its commit, and the given commit or a remote has
