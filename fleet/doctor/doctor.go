@@ -31,7 +31,8 @@ import (
 	"orange/internal/rules/fencing"
 	"orange/internal/rules/signed"
 	"orange/internal/run/proc"
-	"orange/internal/work/worktree"
+	"orange/internal/work/git"
+	"orange/internal/work/ship"
 )
 
 // Grade says how a finding is.
@@ -330,7 +331,8 @@ func (d *Doctor) snapshots(ctx context.Context) {
 	}
 	for _, p := range projects {
 		limited, cancel := context.WithTimeout(ctx, remoteTime)
-		err := worktree.Repo{Path: p.Path, DefaultBranch: p.DefaultBranch}.Reaches(limited, d.Setup.Snapshots)
+		to := ship.Snapshots{Repo: git.Repo{Path: p.Path, DefaultBranch: p.DefaultBranch}}
+		err := to.Reaches(limited, d.Setup.Snapshots)
 		cancel()
 		if err != nil {
 			d.say(Bad, "snapshots", "project %q: %v", p.Name, err)

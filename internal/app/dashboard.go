@@ -27,8 +27,8 @@ import (
 	"orange/internal/run/tmux"
 	"orange/internal/store/home"
 	"orange/internal/ui/dashboard"
+	"orange/internal/work/git"
 	"orange/internal/work/pool"
-	"orange/internal/work/worktree"
 )
 
 // saveMemory limits the memory to what so many tasks need: the lists that the watch reads at its start would else
@@ -127,8 +127,8 @@ func (a *app) scope(ctx context.Context, project string, all bool) (name, word s
 		}
 		return name, "", err
 	}
-	repo, err := worktree.Inspect(ctx, a.call.Dir)
-	if errors.Is(err, worktree.ErrNoRepository) {
+	repo, err := git.Inspect(ctx, ".")
+	if errors.Is(err, git.ErrNoRepository) {
 		return "", "", nil // that is no fault
 	}
 	var p task.Project

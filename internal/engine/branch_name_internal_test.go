@@ -3,7 +3,7 @@ package engine
 import (
 	"testing"
 
-	"orange/internal/work/worktree"
+	"orange/internal/work/git"
 )
 
 func TestBranchFromWords_namesWhatTheTextIsAbout(t *testing.T) {
@@ -26,7 +26,7 @@ func TestBranchFromWords_namesWhatTheTextIsAbout(t *testing.T) {
 		if got := branchFromWords(text); got != want {
 			t.Errorf("%q: found %q, want %q", text, got, want)
 		}
-		if err := worktree.CheckBranch(t.Context(), want); want != "" && err != nil {
+		if err := git.CheckBranch(t.Context(), want); want != "" && err != nil {
 			t.Error(err)
 		}
 	}

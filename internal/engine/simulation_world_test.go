@@ -17,6 +17,7 @@ import (
 	"orange/internal/rules/harness"
 	"orange/internal/rules/task"
 	"orange/internal/run/tmux"
+	"orange/internal/work/git"
 	"orange/internal/work/worktree"
 )
 
@@ -246,14 +247,14 @@ func (w pool) Release(_ context.Context, t task.Task) (worktree.Cleared, error) 
 	})
 }
 
-func (w pool) DeleteRemoteBranch(_ context.Context, t task.Task, _ string) (worktree.Deleted, error) {
+func (w pool) DeleteRemoteBranch(_ context.Context, t task.Task, _ string) (git.Deleted, error) {
 	s := w.p.sim
-	return at(w.p, "delete the branch of "+s.short(t.ID)+" on origin", func() (worktree.Deleted, error) {
+	return at(w.p, "delete the branch of "+s.short(t.ID)+" on origin", func() (git.Deleted, error) {
 		if err := w.p.Fail("reach origin"); err != nil || !s.pushed[t.ID] {
-			return worktree.Deleted{}, err
+			return git.Deleted{}, err
 		}
 		delete(s.pushed, t.ID)
-		return worktree.Deleted{Tip: t.Branch}, nil
+		return git.Deleted{Tip: t.Branch}, nil
 	})
 }
 

@@ -21,7 +21,7 @@ import (
 	"orange/internal/rules/printable"
 	"orange/internal/rules/task"
 	"orange/internal/run/proc"
-	"orange/internal/work/worktree"
+	"orange/internal/work/git"
 )
 
 // Hosts are those of one home.
@@ -119,7 +119,7 @@ func (f Hosts) Hello(ctx context.Context, version string, projects []task.Projec
 		Projects: []remote.HostProject{}}
 	for _, p := range projects {
 		one := remote.HostProject{Name: p.Name}
-		repo := worktree.Repo{Path: p.Path, DefaultBranch: p.DefaultBranch}
+		repo := git.Repo{Path: p.Path, DefaultBranch: p.DefaultBranch}
 		origin, err := repo.Origin(ctx)
 		if err == nil && len(origin) > 0 {
 			one.Origin = remote.Place(origin[0])

@@ -23,6 +23,7 @@ import (
 	"orange/internal/rules/harness"
 	"orange/internal/rules/task"
 	"orange/internal/run/proc"
+	"orange/internal/work/git"
 	"orange/internal/work/worktree"
 )
 
@@ -167,7 +168,7 @@ func ignores(ctx context.Context, p place) (ignored bool, note string, err error
 	if err := inside(p.top, p.folder); err != nil {
 		return false, "", err
 	}
-	tracked, err := worktree.Repo{Path: p.top}.Tracks(ctx, p.folder)
+	tracked, err := worktree.Main{Repo: git.Repo{Path: p.top}}.Tracks(ctx, p.folder)
 	if errors.Is(err, task.ErrUsage) {
 		return false, "", task.Notef(task.ErrUsage, "cannot install into the project: %v; install for yourself, "+
 			"without --project", err)
@@ -306,7 +307,7 @@ func (s Skills) write(ctx context.Context, project string, one target, known []w
 		return known, err
 	}
 	if one.folder != "" {
-		if err := (worktree.Repo{Path: project}).Ignore(ctx, one.folder); err != nil {
+		if err := (worktree.Main{Repo: (git.Repo{Path: project})}).Ignore(ctx, one.folder); err != nil {
 			return known, err
 		}
 	}

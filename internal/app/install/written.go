@@ -13,7 +13,7 @@ import (
 	"orange/internal/rules/harness"
 	"orange/internal/rules/task"
 	"orange/internal/run/proc"
-	"orange/internal/store/mirror"
+	"orange/internal/work/git"
 	"orange/internal/work/worktree"
 )
 
@@ -186,5 +186,5 @@ func forget(ctx context.Context, one writtenFile) error {
 	if _, err := os.Stat(one.Project); one.Ignored == "" || errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	return worktree.Repo{Path: one.Project}.IgnoreNoMore(ctx, one.Ignored)
+	return worktree.Main{Repo: git.Repo{Path: one.Project}}.IgnoreNoMore(ctx, one.Ignored)
 }

@@ -14,6 +14,7 @@ import (
 	"orange/internal/engine/evidence"
 	"orange/internal/rules/task"
 	"orange/internal/rules/workflow"
+	"orange/internal/work/git"
 	"orange/internal/work/worktree"
 )
 
@@ -185,7 +186,7 @@ func TestLook_countsNoRunWhileWhichAFileWasPutRightAndBack(t *testing.T) {
 				t.Fatalf("git %q: %v\n%s", args, err, out)
 			}
 		}
-		stamps, err := worktree.Slot{Repo: worktree.Repo{Path: dir}, Dir: dir}.Stamps(t.Context())
+		stamps, err := worktree.Slot{Repo: git.Repo{Path: dir}, Dir: dir}.Files().Stamps(t.Context())
 		must(t, err)
 		if w.stamps = stamps; scratch { // what the run finds in its checkout is all that counts
 			w.stamps, w.meanwhile = worktree.Stamps{}, []string{"a.go"}

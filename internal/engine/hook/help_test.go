@@ -20,6 +20,7 @@ import (
 	"orange/internal/run/proc"
 	"orange/internal/run/tmux"
 	"orange/internal/work/forge"
+	"orange/internal/work/git"
 	"orange/internal/work/worktree"
 )
 
@@ -151,11 +152,11 @@ func (p *ports) Release(_ context.Context, t task.Task) (worktree.Cleared, error
 	return p.cleared, p.note("release %s", t.Workspace)
 }
 
-func (p *ports) DeleteRemoteBranch(_ context.Context, t task.Task, landed string) (worktree.Deleted, error) {
+func (p *ports) DeleteRemoteBranch(_ context.Context, t task.Task, landed string) (git.Deleted, error) {
 	if landed != "" {
-		return worktree.Deleted{Tip: p.deleted}, p.note("delete-remote %s landed %s", t.Branch, landed)
+		return git.Deleted{Tip: p.deleted}, p.note("delete-remote %s landed %s", t.Branch, landed)
 	}
-	return worktree.Deleted{Tip: p.deleted, Left: p.left}, p.note("delete-remote %s", t.Branch)
+	return git.Deleted{Tip: p.deleted, Left: p.left}, p.note("delete-remote %s", t.Branch)
 }
 
 func (p *ports) Push(_ context.Context, t task.Task, commit string) (string, bool, error) {

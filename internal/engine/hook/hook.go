@@ -21,6 +21,7 @@ import (
 	"orange/internal/run/proc"
 	"orange/internal/run/tmux"
 	"orange/internal/work/forge"
+	"orange/internal/work/git"
 	"orange/internal/work/worktree"
 )
 
@@ -59,7 +60,7 @@ type Work interface {
 	Release(ctx context.Context, t task.Task) (worktree.Cleared, error)
 	// DeleteRemoteBranch deletes what is merged. landed is the commit that a pull request was merged from; empty
 	// where none was.
-	DeleteRemoteBranch(ctx context.Context, t task.Task, landed string) (worktree.Deleted, error)
+	DeleteRemoteBranch(ctx context.Context, t task.Task, landed string) (git.Deleted, error)
 	// Push brings the task's branch to origin, or the named one of its commits, and answers what origin has now; empty
 	// where there is no origin. moved reports whether origin had another one.
 	Push(ctx context.Context, t task.Task, wanted string) (commit string, moved bool, err error)

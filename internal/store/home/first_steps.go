@@ -11,8 +11,7 @@ import (
 
 	"orange/internal/rules/harness"
 	"orange/internal/rules/task"
-	"orange/internal/run/proc"
-	"orange/internal/work/worktree"
+	"orange/internal/work/git"
 )
 
 // FirstSteps are what a person without any task does next, in three lines: where there is no repository, none with a
@@ -35,15 +34,15 @@ func (h *Home) FirstSteps(ctx context.Context, create string) (steps []string, n
 		return nil, "", err
 	}
 	if len(projects) == 0 {
-		switch _, err := worktree.Inspect(ctx, "."); {
-		case errors.Is(err, worktree.ErrNoRepository):
+		switch _, err := git.Inspect(ctx, "."); {
+		case errors.Is(err, git.ErrNoRepository):
 			return []string{
 					"This folder is in no git repository, and tasks are work in one.",
 					"Press q, cd to one or make one with git init, and open orange there.",
 					"Or name one: orange project add PATH"},
 				"this folder is in no git repository, and tasks are work in one; " +
 					"open orange in one, or name one: orange project add PATH", nil
-		case errors.Is(err, worktree.ErrNoCommit):
+		case errors.Is(err, git.ErrNoCommit):
 			return []string{
 					"This repository has no commit yet, and a task's branch begins at one.",
 					"Press q and make the first: git add -A && git commit --allow-empty -m First",

@@ -18,8 +18,7 @@ import (
 	"orange/internal/rules/task"
 	"orange/internal/rules/yaml"
 	"orange/internal/run/proc"
-	"orange/internal/store/mirror"
-	"orange/internal/work/worktree"
+	"orange/internal/work/git"
 )
 
 // Projects reads the registered projects, sorted by name.
@@ -134,7 +133,7 @@ func unfit(name string) (why string) {
 
 // AddRepository registers the repository at a path. What wanted leaves out is taken from the repository.
 func (h *Home) AddRepository(ctx context.Context, path string, wanted task.Project) (task.Project, error) {
-	repo, err := worktree.Inspect(ctx, path)
+	repo, err := git.Inspect(ctx, path)
 	if err != nil {
 		return task.Project{}, err
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"orange/internal/rules/task"
+	"orange/internal/work/git"
 	"orange/internal/work/worktree"
 )
 
@@ -46,7 +47,7 @@ func recipes() []recipe {
 func (h *Home) Propose(ctx context.Context, p task.Project) (task.WorktreeSetup, []string, error) {
 	wants := p.Worktree
 	var seen []string
-	repo := worktree.Repo{Path: p.Path, DefaultBranch: p.DefaultBranch}
+	repo := git.Repo{Path: p.Path, DefaultBranch: p.DefaultBranch}
 	files, err := repo.Files(ctx)
 	if err != nil || files == "" {
 		return wants, nil, err
@@ -90,12 +91,12 @@ func (h *Home) Propose(ctx context.Context, p task.Project) (task.WorktreeSetup,
 }
 
 // hooksToBring are the patterns of folders in which git looks for hooks, and that no worktree gets.
-func hooksToBring(ctx context.Context, repo worktree.Repo, has task.WorktreeSetup) ([]string, error) {
-	does, err := repo.Committing(ctx)
+func hooksToBring(ctx context.Context, repo git.Repo, has task.WorktreeSetup) ([]string, error) {
+	does, err := worktree.Needs{Repo: repo}.Committing(ctx)
 	if err != nil || has.Brings(does.HooksPath) {
 		return nil, err
 	}
-	if hidden, err := repo.HiddenHooks(ctx, does.HooksPath); err != nil || !hidden {
+	if hidden, err := (worktree.Main{Repo: repo}).HiddenHooks(ctx, does.HooksPath); err != nil || !hidden {
 		return nil, err
 	}
 	return []string{"/" + path.Clean(does.HooksPath)}, nil
@@ -103,12 +104,12 @@ func hooksToBring(ctx context.Context, repo worktree.Repo, has task.WorktreeSetu
 
 // secretsToBring are the untracked files with variables that programs read. Where the repository or the project says
 // which files are copied, there are none.
-func secretsToBring(ctx context.Context, repo worktree.Repo, p task.Project) ([]string, error) {
-	named, err := isFile(p.Path, worktree.IncludeFile)
+func secretsToBring(ctx context.Context, repo git.Repo, p task.Project) ([]string, error) {
+	named, err := isFile(p.Path, git.IncludeFile)
 	if err != nil || named || len(p.Worktree.Copy)+len(p.Worktree.Link) > 0 {
 		return nil, err
 	}
-	untracked, err := repo.Untracked(ctx, []string{"/.env", "/.env.*", "!/.env.example"})
+	untracked, err := worktree.Main{Repo: repo}.Untracked(ctx, []string{"/.env", "/.env.*", "!/.env.example"})
 	return slices.DeleteFunc(untracked, func(file string) bool {
 		there, err := isFile(p.Path, file)
 		return err != nil || !there

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"orange/internal/rules/task"
-	"orange/internal/work/worktree"
+	"orange/internal/work/git"
 )
 
 // looksLikeBranch reports whether a word that is a branch or a summary is taken for a branch: it is ASCII without a
@@ -16,7 +16,7 @@ func looksLikeBranch(ctx context.Context, word string) (bool, error) {
 	if strings.ContainsFunc(word, other) || !strings.Contains(word, "/") && word != strings.ToLower(word) {
 		return false, nil
 	}
-	err := worktree.CheckBranch(ctx, word)
+	err := git.CheckBranch(ctx, word)
 	if errors.Is(err, task.ErrUsage) {
 		return false, nil
 	}

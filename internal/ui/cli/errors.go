@@ -16,6 +16,7 @@ import (
 	"orange/internal/rules/task"
 	"orange/internal/rules/yaml"
 	"orange/internal/run/proc"
+	"orange/internal/work/ship"
 	"orange/internal/work/worktree"
 )
 
@@ -71,7 +72,7 @@ func classify(err error) (status int, code string) {
 		return exitFailed, "held_back"
 	case errors.Is(err, signed.ErrUnsigned):
 		return exitRefused, "unsigned"
-	case errors.Is(err, worktree.ErrSnapshotMoved):
+	case errors.Is(err, ship.ErrSnapshotMoved):
 		return exitFailed, "snapshot_moved"
 	case errors.Is(err, worktree.ErrNotPushed):
 		return exitFailed, "not_pushed"

@@ -11,6 +11,7 @@ import (
 	"orange/internal/rules/printable"
 	"orange/internal/rules/record"
 	"orange/internal/rules/task"
+	"orange/internal/work/git"
 	"orange/internal/work/worktree"
 )
 
@@ -57,7 +58,7 @@ func (p *Pool) RestoreAside(ctx context.Context, id, path, to string) (record.As
 	}
 	repo, err := p.repoOfAside(&a)
 	if err == nil {
-		err = repo.Restore(ctx, a, to)
+		err = worktree.Worktrees{Repo: repo}.Restore(ctx, a, to)
 	}
 	if err != nil {
 		return record.Aside{}, err
@@ -80,27 +81,27 @@ func (p *Pool) drop(ctx context.Context, a record.Aside) error {
 	if err != nil {
 		return err
 	}
-	return repo.Drop(ctx, a)
+	return worktree.Worktrees{Repo: repo}.Drop(ctx, a)
 }
 
 // repoOfAside is the registered repository that knows a worktree which is set aside. The worktree's own files, which an
 // agent could write, name no other one: without a registered repository it is a folder like others.
-func (p *Pool) repoOfAside(a *record.Aside) (worktree.Repo, error) {
+func (p *Pool) repoOfAside(a *record.Aside) (git.Repo, error) {
 	if !a.Linked {
-		return worktree.Repo{}, nil
+		return git.Repo{}, nil
 	}
 	projects, err := p.Setup.Projects()
 	if err != nil {
-		return worktree.Repo{}, err
+		return git.Repo{}, err
 	}
-	shared := worktree.SharedOf(a.At)
+	shared := git.SharedOf(a.At)
 	for _, one := range projects {
 		if repo := p.repoOf(one); shared != "" && repo.Has(shared) {
 			return repo, nil
 		}
 	}
 	a.Linked = false
-	return worktree.Repo{}, nil
+	return git.Repo{}, nil
 }
 
 // DropAsides removes for good what was set aside longer ago than the age.

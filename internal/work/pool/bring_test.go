@@ -13,7 +13,7 @@ func TestAWorktreeAndACheckoutOfACheck_getTheFilesThatTheProjectWants(t *testing
 	must(t, os.WriteFile(filepath.Join(s.project.Path, ".env"), []byte("KEY=1\n"), 0o600))
 	_, err := p.Prepare(t.Context(), aTask())
 	must(t, err)
-	made, err := p.Scratch(t.Context(), aTask(), "abc-tests", git(t, s.project.Path, "rev-parse", "HEAD"))
+	made, err := p.Scratch(t.Context(), aTask(), "abc-tests", gitIn(t, s.project.Path, "rev-parse", "HEAD"))
 	must(t, err)
 	for _, folder := range []string{p.Dir("garden--1"), made.Dir} {
 		text, err := os.ReadFile(filepath.Join(folder, ".env"))

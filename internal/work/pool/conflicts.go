@@ -15,7 +15,8 @@ import (
 	"orange/internal/rules/record"
 	"orange/internal/rules/task"
 	"orange/internal/run/proc"
-	"orange/internal/work/worktree"
+	"orange/internal/work/git"
+	"orange/internal/work/merge"
 )
 
 const (
@@ -146,7 +147,7 @@ func (p *Pool) compare(ctx context.Context, name string, live []task.Task, only 
 }
 
 // look brings what is known up to date, and reports whether there was anything to do.
-func (p *Pool) look(ctx context.Context, repo worktree.Repo, live iter.Seq[*task.Task], only string,
+func (p *Pool) look(ctx context.Context, repo git.Repo, live iter.Seq[*task.Task], only string,
 	k *conflict.Known) (changed bool, err error) {
 	var tasks []*task.Task
 	var names []string
@@ -176,7 +177,7 @@ func (p *Pool) look(ctx context.Context, repo worktree.Repo, live iter.Seq[*task
 }
 
 // branches are where the branches of tasks are: first those that wait for their merge, then those of the newest tasks.
-func (p *Pool) branches(ctx context.Context, tasks []*task.Task, heads worktree.Heads) []conflict.BranchTip {
+func (p *Pool) branches(ctx context.Context, tasks []*task.Task, heads git.Heads) []conflict.BranchTip {
 	var first, then []conflict.BranchTip
 	for _, t := range tasks { // the newest come first
 		tip := heads.Tips[t.Branch]
@@ -195,14 +196,14 @@ func (p *Pool) branches(ctx context.Context, tasks []*task.Task, heads worktree.
 }
 
 // ask asks git what is not known yet. What it got to know before time ran out is kept.
-func (p *Pool) ask(ctx context.Context, repo worktree.Repo, now conflict.Tips, only string, k *conflict.Known) (
+func (p *Pool) ask(ctx context.Context, repo git.Repo, now conflict.Tips, only string, k *conflict.Known) (
 	err error) {
 	unread := k.Unread(now)
 	if pairs := k.Pairs(now, only); len(unread)+len(k.Open(pairs)) == 0 {
 		k.Conclude(now, pairs, only, time.Now())
 		return nil
 	}
-	trial, err := repo.Trial(ctx, filepath.Join(p.Home, conflictsDir), now.Default.Tip)
+	trial, err := merge.Into{Repo: repo}.Trial(ctx, filepath.Join(p.Home, conflictsDir), now.Default.Tip)
 	if err != nil {
 		return err
 	}

@@ -179,7 +179,7 @@ func TestConflictsOf_asksAboutOneTask(t *testing.T) {
 // crowd adds newer tasks to a field, each with a branch: with work in a file of its own, or with none.
 func (f *field) crowd(t *testing.T, count int, work bool) {
 	t.Helper()
-	main := git(t, f.project.Path, "rev-parse", "main")
+	main := gitIn(t, f.project.Path, "rev-parse", "main")
 	text := ""
 	for n := range count {
 		n += 1000
@@ -196,7 +196,7 @@ func (f *field) crowd(t *testing.T, count int, work bool) {
 func (f *field) moves(t *testing.T, branch, file string) {
 	t.Helper()
 	text := fmt.Sprintf("commit refs/heads/%s\ncommitter a <a@b> 3 +0000\ndata 1\na\nfrom %s\nM 100644 inline %s\n"+
-		"data 1\na\n", branch, git(t, f.project.Path, "rev-parse", branch), file)
+		"data 1\na\n", branch, gitIn(t, f.project.Path, "rev-parse", branch), file)
 	run(t, f.project.Path, text, "fast-import", "--quiet")
 }
 

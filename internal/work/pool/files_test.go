@@ -58,10 +58,10 @@ func TestMerge_holdsTheLockOfItsProjectUntilItEnds(t *testing.T) {
 			f := &files{refuse: tt.refuse}
 			p.Files = f
 			repo := s.project.Path
-			git(t, repo, "switch", "-q", "-c", "fix")
-			git(t, repo, "commit", "-q", "--allow-empty", "-m", "two")
-			git(t, repo, "switch", "-q", "main")
-			before, held := git(t, repo, "rev-parse", "main"), ""
+			gitIn(t, repo, "switch", "-q", "-c", "fix")
+			gitIn(t, repo, "commit", "-q", "--allow-empty", "-m", "two")
+			gitIn(t, repo, "switch", "-q", "main")
+			before, held := gitIn(t, repo, "rev-parse", "main"), ""
 			begin := func(context.Context, string) error {
 				held = f.held
 				return tt.stale
@@ -78,7 +78,7 @@ func TestMerge_holdsTheLockOfItsProjectUntilItEnds(t *testing.T) {
 			if f.held != "" {
 				t.Errorf("the lock %q is held after its end", f.held)
 			}
-			if changed := git(t, repo, "rev-parse", "main") != before; changed != tt.changed {
+			if changed := gitIn(t, repo, "rev-parse", "main") != before; changed != tt.changed {
 				t.Errorf("the default branch has changed: %v, want %v", changed, tt.changed)
 			}
 		})
@@ -101,7 +101,7 @@ func TestPrepare_reportsWhatItKeptAlsoWhereTheDocumentCannotBeLinked(t *testing.
 	if err == nil || !strings.Contains(err.Error(), "not/absolute") || len(kept.Rescued) != 1 {
 		t.Fatalf("it kept %+v, and ends with %v", kept, err)
 	}
-	if text := git(t, p.Dir(one.Workspace), "show", kept.Rescued[0].Ref+":left"); text != "work" {
+	if text := gitIn(t, p.Dir(one.Workspace), "show", kept.Rescued[0].Ref+":left"); text != "work" {
 		t.Errorf("kept is %q", text)
 	}
 	p.Files = good

@@ -13,6 +13,7 @@ import (
 
 	"orange/internal/rules/diff"
 	"orange/internal/rules/task"
+	"orange/internal/work/git"
 	"orange/internal/work/worktree"
 )
 
@@ -25,7 +26,7 @@ func (p *Pool) Snapshot(ctx context.Context, t task.Task) (at worktree.Snapshot,
 	if err != nil {
 		return worktree.Snapshot{}, false, err
 	}
-	return slot.Snapshot(ctx)
+	return slot.Files().Snapshot(ctx)
 }
 
 // Between counts the commits that one commit has and the other does not have, both ways.
@@ -43,7 +44,7 @@ func (p *Pool) ChangedSince(ctx context.Context, t task.Task) ([]string, error) 
 	if err != nil {
 		return nil, err
 	}
-	return slot.ChangedSince(ctx, t.Subject.Tree)
+	return slot.Files().ChangedSince(ctx, t.Subject.Tree)
 }
 
 // Differs lists the files by which a commit is not what the worktree was when the task's Subject was noted.
@@ -52,7 +53,8 @@ func (p *Pool) Differs(ctx context.Context, t task.Task, commit string) ([]strin
 	if err != nil {
 		return nil, err
 	}
-	return repo.Differs(ctx, worktree.Trees{Whole: t.Subject.Tree, Tracked: t.Subject.Tracked}, commit)
+	return worktree.Judged{Repo: repo}.Differs(ctx, worktree.Trees{Whole: t.Subject.Tree, Tracked: t.Subject.Tracked},
+		commit)
 }
 
 // Commits counts those of the head that the base, which it names, does not have.
@@ -83,10 +85,10 @@ func (p *Pool) OtherThanBase(ctx context.Context, t task.Task, head string, path
 	return repo.Differing(ctx, base.Commit, head, paths)
 }
 
-func (p *Pool) base(ctx context.Context, t task.Task) (worktree.Repo, worktree.Base, error) {
+func (p *Pool) base(ctx context.Context, t task.Task) (git.Repo, git.Base, error) {
 	repo, err := p.repo(t)
 	if err != nil {
-		return repo, worktree.Base{}, err
+		return repo, git.Base{}, err
 	}
 	base, err := repo.Base(ctx)
 	return repo, base, err
@@ -98,7 +100,7 @@ func (p *Pool) Work(ctx context.Context, t task.Task) (worktree.Work, error) {
 	if err != nil {
 		return worktree.Work{}, err
 	}
-	return slot.Work(ctx)
+	return slot.Files().Work(ctx)
 }
 
 // Diff is the work of a task as a patch: of its worktree, or of its branch where it has none.
@@ -112,7 +114,7 @@ func (p *Pool) Diff(ctx context.Context, t task.Task) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		return slot.Diff(ctx)
+		return slot.Files().Diff(ctx)
 	}
 	repo, err := p.repo(t)
 	if err != nil {
@@ -145,7 +147,7 @@ func (p *Pool) shown(ctx context.Context, t task.Task) (task.Task, error) {
 
 // notBegun reports whether there is no branch because the task has not begun yet.
 func (p *Pool) notBegun(ctx context.Context, t task.Task, err error) bool {
-	if !errors.Is(err, worktree.ErrNoBranch) {
+	if !errors.Is(err, git.ErrNoBranch) {
 		return false
 	}
 	def, unread := p.Setup.Pinned(ctx, t.Workflow)
@@ -163,7 +165,7 @@ func (p *Pool) Patch(ctx context.Context, t task.Task, from string) (diff.Patch,
 		if err != nil {
 			return diff.Patch{}, err
 		}
-		return slot.Patch(ctx, from)
+		return slot.Files().Patch(ctx, from)
 	}
 	repo, err := p.repo(t)
 	if err != nil {
@@ -198,7 +200,7 @@ func (p *Pool) Rescues(ctx context.Context, t task.Task) ([]task.Rescued, error)
 	if err != nil {
 		return nil, err
 	}
-	all, err := repo.Rescues(ctx, t.ID)
+	all, err := worktree.Rescues{Repo: repo}.List(ctx, t.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -211,12 +213,12 @@ func (p *Pool) Rescues(ctx context.Context, t task.Task) ([]task.Rescued, error)
 
 // Judged are the tasks for which a repository keeps what was judged.
 func (p *Pool) Judged(ctx context.Context, project task.Project) ([]string, error) {
-	return p.repoOf(project).Judged(ctx)
+	return worktree.Judged{Repo: p.repoOf(project)}.Tasks(ctx)
 }
 
 // ForgetJudged lets go of what was judged of a task, and keeps what is nowhere else.
 func (p *Pool) ForgetJudged(ctx context.Context, project task.Project, id, branch string) error {
-	kept, err := p.repoOf(project).ForgetJudged(ctx, id, branch, false)
+	kept, err := worktree.Judged{Repo: p.repoOf(project)}.Forget(ctx, id, branch, false)
 	for _, one := range kept {
 		p.Log.Info("what was judged and is nowhere else is kept", "component", "doctor", "task", id, "ref", one.Ref)
 	}
@@ -237,16 +239,16 @@ func (p *Pool) Scratch(ctx context.Context, t task.Task, name, commit string) (c
 		return c, err
 	}
 	slot := worktree.Slot{Repo: repo, Dir: filepath.Join(p.scratchDir(), name, rand.Text())}
-	if err = repo.Scratch(ctx, slot.Dir, commit); err == nil {
+	if err = (worktree.Worktrees{Repo: repo}).Scratch(ctx, slot.Dir, commit); err == nil {
 		err = p.asOwn(ctx, t, false, func(task.Project) error { return p.makeReadyOnce(ctx, t, slot, name) })
 	}
 	if err == nil {
-		c.Stamps, err = slot.Stamps(ctx)
+		c.Stamps, err = slot.Files().Stamps(ctx)
 	}
 	if err != nil {
 		return c, err
 	}
-	at, _, err := slot.Snapshot(ctx)
+	at, _, err := slot.Files().Snapshot(ctx)
 	if changed := append(at.Modified, c.Stamps.Differ...); err == nil && len(changed) > 0 {
 		slices.Sort(changed)
 		err = fmt.Errorf("files of the commit were changed when its checkout was set up: %s; leave them as they are "+
@@ -264,11 +266,11 @@ func (p *Pool) Stamps(ctx context.Context, t task.Task) (worktree.Stamps, error)
 	if err != nil {
 		return worktree.Stamps{}, err
 	}
-	return slot.Stamps(ctx)
+	return slot.Files().Stamps(ctx)
 }
 
 // unscratch takes away what is in the folder of a check's checkouts, and the folder.
-func (p *Pool) unscratch(ctx context.Context, repo worktree.Repo, name string) error {
+func (p *Pool) unscratch(ctx context.Context, repo git.Repo, name string) error {
 	folder := filepath.Join(p.scratchDir(), name)
 	info, err := os.Lstat(folder)
 	switch {
@@ -281,7 +283,7 @@ func (p *Pool) unscratch(ctx context.Context, repo worktree.Repo, name string) e
 	}
 	entries, err := os.ReadDir(folder)
 	for _, entry := range entries {
-		err = errors.Join(err, repo.Unscratch(ctx, filepath.Join(folder, entry.Name())))
+		err = errors.Join(err, worktree.Worktrees{Repo: repo}.Unscratch(ctx, filepath.Join(folder, entry.Name())))
 	}
 	if err == nil {
 		err = os.Remove(folder)
@@ -311,7 +313,7 @@ func (p *Pool) RemoveScratch(ctx context.Context, name string) error {
 	folder := filepath.Join(p.scratchDir(), name)
 	for _, project := range projects {
 		repo := p.repoOf(project)
-		if known, err := repo.KnowsBelow(ctx, folder); err == nil && known {
+		if known, err := (worktree.Worktrees{Repo: repo}).KnowsBelow(ctx, folder); err == nil && known {
 			return p.unscratch(ctx, repo, name)
 		}
 	}

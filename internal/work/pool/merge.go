@@ -13,7 +13,8 @@ import (
 	"orange/internal/rules/record"
 	"orange/internal/rules/task"
 	"orange/internal/work/forge"
-	"orange/internal/work/worktree"
+	"orange/internal/work/git"
+	"orange/internal/work/merge"
 )
 
 // Unpushed is how many commits the project's local default branch has that origin has not, as far as is known without
@@ -103,11 +104,11 @@ func (p *Pool) Merge(ctx context.Context, t task.Task, order record.MergeOrder,
 	if err := p.submodulesPushed(ctx, t, order.Commit); err != nil {
 		return record.MergeResult{}, err
 	}
-	done, err := repo.Merge(ctx, worktree.MergeRequest{
+	done, err := merge.Into{Repo: repo}.Merge(ctx, merge.Plan{
 		MergeOrder: order, Branch: t.Branch, Message: messageOf(t, order), Begin: begin,
 		Check: p.checkThenLook(p.resultCheck(t, repo, order), project, without),
 	})
-	if refused, is := errors.AsType[*worktree.PushRefused](err); is {
+	if refused, is := errors.AsType[*merge.PushRefused](err); is {
 		return record.MergeResult{}, fmt.Errorf("%w; if it takes pull requests only, open one: "+
 			"orange task create-pr %s", refused, t.ID)
 	}
@@ -154,14 +155,14 @@ const (
 	judgedTrailer = "Orange-Judged: "
 )
 
-func howOf(done worktree.Merged, repo worktree.Repo, order record.MergeOrder) string {
+func howOf(done merge.Merged, repo git.Repo, order record.MergeOrder) string {
 	how := done.How
 	if done.Pushed {
 		how += ", pushed to origin"
 	}
-	if checks := order.ChecksInWords(); done.How != worktree.AlreadyMerged && len(checks) > 0 {
+	if checks := order.ChecksInWords(); done.How != merge.AlreadyMerged && len(checks) > 0 {
 		how += "; checked: " + strings.Join(checks, ", ")
-	} else if done.How != worktree.AlreadyMerged {
+	} else if done.How != merge.AlreadyMerged {
 		how += "; not checked"
 	}
 	if done.Behind != "" {
@@ -176,14 +177,14 @@ func howOf(done worktree.Merged, repo worktree.Repo, order record.MergeOrder) st
 }
 
 // DeleteRemoteBranch deletes the task's branch on origin where all of it is merged.
-func (p *Pool) DeleteRemoteBranch(ctx context.Context, t task.Task, landed string) (worktree.Deleted, error) {
+func (p *Pool) DeleteRemoteBranch(ctx context.Context, t task.Task, landed string) (git.Deleted, error) {
 	repo, err := p.outward(ctx, t)
 	if err != nil {
-		return worktree.Deleted{}, err
+		return git.Deleted{}, err
 	}
 	if landed == "" {
 		if landed, err = p.squashed(ctx, t, repo); err != nil {
-			return worktree.Deleted{}, err
+			return git.Deleted{}, err
 		}
 	}
 	return repo.DeleteRemoteBranch(ctx, t.Branch, t.Pushed, landed, t.CreatedAt)
@@ -191,7 +192,7 @@ func (p *Pool) DeleteRemoteBranch(ctx context.Context, t task.Task, landed strin
 
 // squashed is the commit of the branch that the default branch has in one commit of Orange's; empty where there is
 // none. Both the record and the commit itself say so: anyone can write such a message.
-func (p *Pool) squashed(ctx context.Context, t task.Task, repo worktree.Repo) (string, error) {
+func (p *Pool) squashed(ctx context.Context, t task.Task, repo git.Repo) (string, error) {
 	events, err := p.Record.Events(ctx, t.ID, 0)
 	if err != nil {
 		return "", err

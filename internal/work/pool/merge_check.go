@@ -13,6 +13,8 @@ import (
 	"orange/internal/rules/harness"
 	"orange/internal/rules/record"
 	"orange/internal/rules/task"
+	"orange/internal/work/git"
+	"orange/internal/work/merge"
 	"orange/internal/work/worktree"
 )
 
@@ -29,7 +31,7 @@ const checkMemory = 4 << 10
 
 // resultCheck is the check of a merge of a project; nil where no command is named. The caller holds the project's
 // lock of merges, for there is one such worktree a project.
-func (p *Pool) resultCheck(t task.Task, repo worktree.Repo, order record.MergeOrder) func(context.Context,
+func (p *Pool) resultCheck(t task.Task, repo git.Repo, order record.MergeOrder) func(context.Context,
 	string) error {
 	checks := order.Checks
 	if len(checks) == 0 {
@@ -84,7 +86,7 @@ func (p *Pool) checkResult(ctx context.Context, t task.Task, slot worktree.Slot,
 	if err != nil {
 		return err
 	}
-	stamps, err := slot.Stamps(ctx)
+	stamps, err := slot.Files().Stamps(ctx)
 	if err != nil {
 		return err
 	}
@@ -127,7 +129,7 @@ func (p *Pool) Rehearse(ctx context.Context, t task.Task, commits []string) ([]r
 	if err != nil {
 		return nil, "", err
 	}
-	return repo.Rehearse(ctx, commits)
+	return merge.Into{Repo: repo}.Rehearse(ctx, commits)
 }
 
 // CheckResult runs the checks of a merge on a commit. The error is a *record.Unmerged where one of them fails.

@@ -9,7 +9,8 @@ import (
 
 	"orange/internal/rules/history"
 	"orange/internal/rules/record"
-	"orange/internal/work/worktree"
+	"orange/internal/work/git"
+	"orange/internal/work/merge"
 )
 
 // A squash is known by the record and by the commit's own words: either alone can be forged, or can be of another
@@ -32,10 +33,10 @@ func TestASquash_isWhatTheRecordAndTheCommitSay(t *testing.T) {
 			t.Parallel()
 			p, s := newPool(t)
 			repo := s.project.Path
-			git(t, repo, "commit", "-q", "--allow-empty", "-m", "Do it\n\n"+tt.message)
+			gitIn(t, repo, "commit", "-q", "--allow-empty", "-m", "Do it\n\n"+tt.message)
 			s.events = []history.Event{{Type: history.Merged, Data: map[string]string{
-				"commit": git(t, repo, "rev-parse", "HEAD"), history.DataJudged: tt.noted}}}
-			got, err := p.squashed(t.Context(), aTask(), worktree.Repo{Path: repo, DefaultBranch: "main"})
+				"commit": gitIn(t, repo, "rev-parse", "HEAD"), history.DataJudged: tt.noted}}}
+			got, err := p.squashed(t.Context(), aTask(), git.Repo{Path: repo, DefaultBranch: "main"})
 			must(t, err)
 			if want := map[bool]string{true: "JUDGED"}[tt.want]; got != want {
 				t.Errorf("it takes %q for squashed, want %q", got, want)
@@ -52,17 +53,17 @@ func TestTheChecksOfAMerge_runOnItsResultAlone(t *testing.T) {
 	p.Own = func(context.Context, string, string) ([]string, error) { return os.Environ(), nil }
 	repo, one := s.project.Path, aTask()
 	must(t, os.WriteFile(filepath.Join(repo, ".gitignore"), []byte("cache\n"), 0o600))
-	git(t, repo, "add", ".gitignore")
-	git(t, repo, "commit", "-q", "-m", "Ignore")
+	gitIn(t, repo, "add", ".gitignore")
+	gitIn(t, repo, "commit", "-q", "-m", "Ignore")
 	begin := func(context.Context, string) error { return nil }
 	order := record.MergeOrder{Checks: []record.MergeCheck{
 		{Argv: []string{"sh", "-c", "test ! -e left && touch left cache"}, Seconds: 60}}}
 	for _, round := range []string{"first", "second"} {
-		git(t, repo, "switch", "-q", "-c", round)
+		gitIn(t, repo, "switch", "-q", "-c", round)
 		must(t, os.WriteFile(filepath.Join(repo, round), []byte("x\n"), 0o600))
-		git(t, repo, "add", round)
-		git(t, repo, "commit", "-q", "-m", round)
-		git(t, repo, "switch", "-q", "main")
+		gitIn(t, repo, "add", round)
+		gitIn(t, repo, "commit", "-q", "-m", round)
+		gitIn(t, repo, "switch", "-q", "main")
 		one.Branch = round
 		done, err := p.Merge(t.Context(), one, order, begin)
 		must(t, err)
@@ -74,29 +75,29 @@ func TestTheChecksOfAMerge_runOnItsResultAlone(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(slot, "cache")); err != nil {
 		t.Errorf("what git ignores is gone: %v", err)
 	}
-	if text := git(t, slot, "log", "-1", "--format=%s"); text != "second" {
+	if text := gitIn(t, slot, "log", "-1", "--format=%s"); text != "second" {
 		t.Errorf("the worktree is at %q", text)
 	}
-	git(t, repo, "branch", "third", "second")
+	gitIn(t, repo, "branch", "third", "second")
 	one.Branch = "third"
 	order.Checks[0].Argv = []string{"false"}
-	if done, err := p.Merge(t.Context(), one, order, begin); err != nil || done.How != worktree.AlreadyMerged {
+	if done, err := p.Merge(t.Context(), one, order, begin); err != nil || done.How != merge.AlreadyMerged {
 		t.Errorf("what is merged already is not checked: %+v, %v", done, err)
 	}
 	order.Checks[0].Argv = []string{"sh", "-c", "echo right >file"}
 	one.Branch = "changed"
-	git(t, repo, "switch", "-q", "-c", "changed")
-	git(t, repo, "commit", "-q", "--allow-empty", "-m", "changed")
-	git(t, repo, "switch", "-q", "main")
+	gitIn(t, repo, "switch", "-q", "-c", "changed")
+	gitIn(t, repo, "commit", "-q", "--allow-empty", "-m", "changed")
+	gitIn(t, repo, "switch", "-q", "main")
 	if _, err := p.Merge(t.Context(), one, order, begin); err == nil ||
 		!strings.Contains(err.Error(), "files of the commit changed while it or a later check ran: file") {
 		t.Errorf("checked on other files than the commit's it answers %v", err)
 	}
 	p.Own = nil
 	one.Branch = "fourth"
-	git(t, repo, "switch", "-q", "-c", "fourth")
-	git(t, repo, "commit", "-q", "--allow-empty", "-m", "more")
-	git(t, repo, "switch", "-q", "main")
+	gitIn(t, repo, "switch", "-q", "-c", "fourth")
+	gitIn(t, repo, "commit", "-q", "--allow-empty", "-m", "more")
+	gitIn(t, repo, "switch", "-q", "main")
 	if _, err := p.Merge(t.Context(), one, order, begin); err == nil || !strings.Contains(err.Error(), "could not be") {
 		t.Errorf("without an environment it answers %v", err)
 	}

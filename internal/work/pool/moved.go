@@ -7,13 +7,14 @@ import (
 
 	"orange/internal/rules/record"
 	"orange/internal/rules/task"
+	"orange/internal/work/git"
 	"orange/internal/work/worktree"
 )
 
 // Relocate joins the worktrees of a project with its repository again, which was moved to another path, and answers
 // the project as it is to be registered. A repository that is not known to be the same is refused.
 func (p *Pool) Relocate(ctx context.Context, project task.Project, path string) (task.Project, error) {
-	to, err := worktree.Inspect(ctx, path)
+	to, err := git.Inspect(ctx, path)
 	if err != nil {
 		return project, err
 	}
@@ -30,7 +31,7 @@ func (p *Pool) Relocate(ctx context.Context, project task.Project, path string) 
 	to.DefaultBranch = project.DefaultBranch
 	slots, err := p.movable(ctx, project, to)
 	if err == nil {
-		err = to.Repair(ctx, project.Path, slots)
+		err = worktree.Worktrees{Repo: to}.Repair(ctx, project.Path, slots)
 	}
 	if err == nil {
 		project.Path = to.Path
@@ -40,7 +41,7 @@ func (p *Pool) Relocate(ctx context.Context, project task.Project, path string) 
 
 // movable are the worktrees of a project that go along with its repository. It is an error where one cannot, or where
 // the repository is another one.
-func (p *Pool) movable(ctx context.Context, project task.Project, to worktree.Repo) ([]worktree.Slot, error) {
+func (p *Pool) movable(ctx context.Context, project task.Project, to git.Repo) ([]worktree.Slot, error) {
 	refused := func(why string) error {
 		return task.Notef(task.ErrUsage, "cannot move the project %q to %q: %s", project.Name, to.Path, why)
 	}
@@ -51,7 +52,7 @@ func (p *Pool) movable(ctx context.Context, project task.Project, to worktree.Re
 		if !there {
 			continue
 		}
-		known, err := to.Knows(ctx, slot.Dir)
+		known, err := worktree.Worktrees{Repo: to}.Knows(ctx, slot.Dir)
 		switch {
 		case err != nil:
 			return nil, err
@@ -83,7 +84,7 @@ func stands(path string) bool {
 
 // sameBy compares by commits: that which the project had when it was registered, or, where it is not known, those that
 // its tasks have on record. Where nothing is known of the project there is nothing that could be another one's.
-func (p *Pool) sameBy(ctx context.Context, project task.Project, to worktree.Repo) (bool, error) {
+func (p *Pool) sameBy(ctx context.Context, project task.Project, to git.Repo) (bool, error) {
 	tasks, err := p.Record.List(ctx, record.Filter{Project: project.Name})
 	if err != nil {
 		return false, err
@@ -109,7 +110,7 @@ func (p *Pool) sameBy(ctx context.Context, project task.Project, to worktree.Rep
 func (p *Pool) WithDefaultBranch(ctx context.Context, project task.Project, name string) (task.Project, error) {
 	renamed := project
 	renamed.DefaultBranch = name
-	if err := worktree.CheckBranch(ctx, name); err != nil {
+	if err := git.CheckBranch(ctx, name); err != nil {
 		return project, err
 	}
 	repo, _, err := p.asNoted(ctx, renamed)
@@ -178,7 +179,7 @@ func (p *Pool) missing(ctx context.Context, tasks []task.Task) map[string]worktr
 		project, err := p.Setup.Project(name)
 		var missing map[string]worktree.Missing
 		if err == nil {
-			missing = p.repoOf(project).Missing(ctx, wanted)
+			missing = worktree.Worktrees{Repo: p.repoOf(project)}.Missing(ctx, wanted)
 		}
 		for i := range tasks {
 			if t := &tasks[i]; t.Project == name && t.Workspace != "" {

@@ -11,7 +11,8 @@ import (
 
 	"orange/internal/rules/task"
 	"orange/internal/run/proc"
-	"orange/internal/work/worktree"
+	"orange/internal/work/git"
+	"orange/internal/work/shared"
 )
 
 // othersFile is the note of the branches and stashes that there were when a task got its worktree.
@@ -20,12 +21,12 @@ func (p *Pool) othersFile(id string) string {
 }
 
 // noteOthers notes them where the task has none yet: what it is about is what is lost while its agents work.
-func (p *Pool) noteOthers(ctx context.Context, t task.Task, repo worktree.Repo) error {
+func (p *Pool) noteOthers(ctx context.Context, t task.Task, repo git.Repo) error {
 	file := p.othersFile(t.ID)
 	if _, err := os.Lstat(file); err == nil {
 		return nil
 	}
-	all, err := repo.Others(ctx)
+	all, err := shared.Common{Repo: repo}.Others(ctx)
 	if err != nil {
 		return err
 	}
@@ -68,7 +69,7 @@ func (p *Pool) lostOthers(ctx context.Context, t task.Task) ([]string, error) {
 	if t.Workspace == "" || errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	var was worktree.Others
+	var was shared.Others
 	if err == nil {
 		err = json.Unmarshal(text, &was)
 	}
@@ -87,5 +88,5 @@ func (p *Pool) lostOthers(ctx context.Context, t task.Task) ([]string, error) {
 	for _, h := range holders {
 		own = append(own, h.Branch)
 	}
-	return repo.LostSince(ctx, was, own)
+	return shared.Common{Repo: repo}.LostSince(ctx, was, own)
 }

@@ -21,6 +21,7 @@ import (
 	"orange/internal/rules/task"
 	"orange/internal/rules/workflow"
 	"orange/internal/run/proc"
+	"orange/internal/work/git"
 	"orange/internal/work/worktree"
 )
 
@@ -72,11 +73,11 @@ func (p *Pool) Dir(workspace string) string { return filepath.Join(p.Home, "work
 // scratchDir has the checkouts in which checks run that want none of a worktree.
 func (p *Pool) scratchDir() string { return p.Dir(".scratch") }
 
-func (p *Pool) repoOf(project task.Project) worktree.Repo {
-	return worktree.Repo{Path: project.Path, DefaultBranch: project.DefaultBranch}
+func (p *Pool) repoOf(project task.Project) git.Repo {
+	return git.Repo{Path: project.Path, DefaultBranch: project.DefaultBranch, Before: p.Before}
 }
 
-func (p *Pool) repo(t task.Task) (worktree.Repo, error) {
+func (p *Pool) repo(t task.Task) (git.Repo, error) {
 	project, err := p.Setup.Project(t.Project)
 	return p.repoOf(project), err
 }
@@ -99,14 +100,14 @@ func (p *Pool) Replaced(ctx context.Context, t task.Task) ([]byte, bool, error) 
 	if info, err := os.Lstat(filepath.Join(slot.Dir, ".git")); err != nil || !info.Mode().IsRegular() {
 		return nil, false, nil // its workspace is not there, or is no worktree of git's any more: a look at it says so
 	}
-	content, replaced, err := slot.Replaced()
+	content, replaced, err := slot.Document().Replaced()
 	if err != nil || !replaced {
 		return nil, false, err
 	}
 	if slot, err = p.slot(t); err != nil {
 		return nil, false, err
 	}
-	own, err := slot.Overtaken(ctx)
+	own, err := slot.Document().Overtaken(ctx)
 	if err == nil && own {
 		_, err = p.link(ctx, t, slot)
 	}
@@ -129,7 +130,7 @@ func (p *Pool) Relink(ctx context.Context, t task.Task) error {
 // link makes the link to the task's document.
 func (p *Pool) link(ctx context.Context, t task.Task, slot worktree.Slot) (file string, err error) {
 	err = p.asOwn(ctx, t, false, func(task.Project) (err error) {
-		file, err = slot.Link(ctx, p.document(t))
+		file, err = slot.Document().Link(ctx, p.document(t))
 		return err
 	})
 	return file, err
@@ -137,7 +138,7 @@ func (p *Pool) link(ctx context.Context, t task.Task, slot worktree.Slot) (file 
 
 // CheckBranch refuses a task's branch that git does not take for one, or for which its repository has no room.
 func (p *Pool) CheckBranch(ctx context.Context, t task.Task) error {
-	if err := worktree.CheckBranch(ctx, t.Branch); err != nil {
+	if err := git.CheckBranch(ctx, t.Branch); err != nil {
 		return err
 	}
 	repo, err := p.repo(t)
@@ -212,12 +213,12 @@ func (p *Pool) Subject(ctx context.Context, t task.Task, tree bool) task.Subject
 	if t.Workspace != "" {
 		dir = p.Dir(t.Workspace)
 	}
-	tip := repo.ReadTip(ctx, dir, t.Branch)
+	tip := worktree.Worktrees{Repo: repo}.ReadTip(ctx, dir, t.Branch)
 	s := task.Subject{Commit: tip.Commit, Branch: tip.Branch, Trouble: tip.Trouble}
 	if !tree || dir == "" {
 		return s
 	}
-	trees, err := worktree.Slot{Repo: repo, Dir: dir}.Trees(ctx, t.ID)
+	trees, err := worktree.Slot{Repo: repo, Dir: dir}.Files().Trees(ctx, t.ID)
 	if err != nil {
 		s.Trouble = err.Error()
 	}
@@ -241,7 +242,7 @@ func (p *Pool) Within(ctx context.Context, t task.Task, commit string) (bool, er
 
 // onBranch is the repository of a task. It refuses a workspace that is on another branch than its task: what was done
 // there is not where anyone looks for it.
-func (p *Pool) onBranch(ctx context.Context, t task.Task) (worktree.Repo, error) {
+func (p *Pool) onBranch(ctx context.Context, t task.Task) (git.Repo, error) {
 	repo, err := p.repo(t)
 	if err != nil || t.Workspace == "" {
 		return repo, err
@@ -411,8 +412,8 @@ func (p *Pool) Release(ctx context.Context, t task.Task) (worktree.Cleared, erro
 
 // noted is the last commit of a task's branch that its history tells of since a person had it begin again last, where
 // the branch has none any more.
-func (p *Pool) noted(ctx context.Context, repo worktree.Repo, t task.Task) (string, error) {
-	if repo.ReadTip(ctx, p.Dir(t.Workspace), t.Branch).Trouble == "" {
+func (p *Pool) noted(ctx context.Context, repo git.Repo, t task.Task) (string, error) {
+	if (worktree.Worktrees{Repo: repo}).ReadTip(ctx, p.Dir(t.Workspace), t.Branch).Trouble == "" {
 		return "", nil
 	}
 	events, err := p.Record.Events(ctx, t.ID, 0)
@@ -428,16 +429,16 @@ func (p *Pool) noted(ctx context.Context, repo worktree.Repo, t task.Task) (stri
 }
 
 // forgetJudged lets go of what was judged of a task that is over: nothing asks for it any more.
-func (p *Pool) forgetJudged(ctx context.Context, repo worktree.Repo, t task.Task) ([]worktree.Rescue, error) {
+func (p *Pool) forgetJudged(ctx context.Context, repo git.Repo, t task.Task) ([]worktree.Rescue, error) {
 	def, err := p.Setup.Pinned(ctx, t.Workflow)
 	if err != nil {
 		return nil, err
 	}
-	return repo.ForgetJudged(ctx, t.ID, t.Branch, decide.Marks(def, t.Status).Well)
+	return worktree.Judged{Repo: repo}.Forget(ctx, t.ID, t.Branch, decide.Marks(def, t.Status).Well)
 }
 
 // unscratchAll takes away what checks of the task have left that were killed.
-func (p *Pool) unscratchAll(ctx context.Context, repo worktree.Repo, t task.Task) error {
+func (p *Pool) unscratchAll(ctx context.Context, repo git.Repo, t task.Task) error {
 	names, err := p.Scratches()
 	if err != nil {
 		return err

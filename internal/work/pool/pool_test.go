@@ -58,7 +58,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-func git(t *testing.T, dir string, args ...string) string {
+func gitIn(t *testing.T, dir string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=a", "-c", "user.email=a@b"}, args...)...)
 	out, err := cmd.CombinedOutput()
@@ -72,10 +72,10 @@ func git(t *testing.T, dir string, args ...string) string {
 func newPool(t *testing.T) (*Pool, *setup) {
 	t.Helper()
 	home, repo := t.TempDir(), t.TempDir()
-	git(t, repo, "init", "-q", "-b", "main")
+	gitIn(t, repo, "init", "-q", "-b", "main")
 	must(t, os.WriteFile(filepath.Join(repo, "file"), []byte("one\n"), 0o600))
-	git(t, repo, "add", "file")
-	git(t, repo, "commit", "-q", "-m", "one")
+	gitIn(t, repo, "add", "file")
+	gitIn(t, repo, "commit", "-q", "-m", "one")
 	s := &setup{project: task.Project{Name: "garden", Path: repo, DefaultBranch: "main", PoolSize: 2}}
 	must(t, os.MkdirAll(filepath.Join(home, "tasks", "garden", "abc"), 0o700))
 	must(t, os.WriteFile(filepath.Join(home, "tasks", "garden", "abc", "TASK.md"), []byte("# Task\n"), 0o600))
@@ -147,10 +147,10 @@ func TestPrepare_linksTheDocumentAndWorkShowsWhatWasAdded(t *testing.T) {
 		t.Errorf("the document is %q, %v", text, err)
 	}
 	must(t, os.WriteFile(filepath.Join(view.Dir, "new"), []byte("two\n"), 0o600))
-	git(t, view.Dir, "add", "new")
-	git(t, view.Dir, "commit", "-q", "-m", "two")
+	gitIn(t, view.Dir, "add", "new")
+	gitIn(t, view.Dir, "commit", "-q", "-m", "two")
 	tip, err := p.Tip(t.Context(), one)
-	if err != nil || tip != git(t, view.Dir, "rev-parse", "HEAD") {
+	if err != nil || tip != gitIn(t, view.Dir, "rev-parse", "HEAD") {
 		t.Errorf("the tip is %q, %v", tip, err)
 	}
 	work, err := p.Work(t.Context(), one)
@@ -163,7 +163,7 @@ func TestPrepare_linksTheDocumentAndWorkShowsWhatWasAdded(t *testing.T) {
 	if ahead, err := p.Ahead(t.Context(), one, ""); err != nil || !ahead {
 		t.Errorf("it is ahead: %v, %v", ahead, err)
 	}
-	git(t, view.Dir, "switch", "-q", "-c", "elsewhere")
+	gitIn(t, view.Dir, "switch", "-q", "-c", "elsewhere")
 	if _, err := p.Tip(t.Context(), one); err == nil || !strings.Contains(err.Error(), `"elsewhere"`) {
 		t.Errorf("on another branch: %v", err)
 	}
@@ -175,7 +175,7 @@ func TestScratch_isRemovedByTheTaskThatGivesItsWorkspaceBack(t *testing.T) {
 	one := aTask()
 	_, err := p.Prepare(t.Context(), one)
 	must(t, err)
-	head := git(t, p.Dir("garden--1"), "rev-parse", "HEAD")
+	head := gitIn(t, p.Dir("garden--1"), "rev-parse", "HEAD")
 	made, err := p.Scratch(t.Context(), one, "abc-unit", head)
 	must(t, err)
 	must(t, made.Away(t.Context()))

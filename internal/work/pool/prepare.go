@@ -56,7 +56,7 @@ func (p *Pool) prepare(ctx context.Context, t task.Task, slot worktree.Slot, pro
 		stays, err = slot.Restore(ctx, t.ID)
 	}
 	if err == nil {
-		_, err = slot.Link(ctx, p.document(t))
+		_, err = slot.Document().Link(ctx, p.document(t))
 	}
 	if err == nil {
 		err = p.makeReady(ctx, t, slot)

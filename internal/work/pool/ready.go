@@ -8,6 +8,7 @@ import (
 	"orange/internal/rules/rejection"
 	"orange/internal/rules/task"
 	"orange/internal/run/proc"
+	"orange/internal/work/git"
 	"orange/internal/work/worktree"
 )
 
@@ -59,7 +60,7 @@ func (p *Pool) Ready(ctx context.Context, t task.Task) ([]rejection.Readiness, e
 // could be made ready. It asks nothing of the record.
 func (p *Pool) Usable(ctx context.Context, project task.Project, branch string) ([]rejection.Readiness, error) {
 	repo := p.repoOf(project)
-	does, err := repo.Committing(ctx)
+	does, err := worktree.Needs{Repo: repo}.Committing(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +69,7 @@ func (p *Pool) Usable(ctx context.Context, project task.Project, branch string) 
 		commits.Found = "signed " + does.How
 	}
 	if !project.Worktree.Brings(does.HooksPath) {
-		hidden, err := repo.HiddenHooks(ctx, does.HooksPath)
+		hidden, err := worktree.Main{Repo: repo}.HiddenHooks(ctx, does.HooksPath)
 		if err != nil {
 			return nil, err
 		}
@@ -88,10 +89,10 @@ func (p *Pool) Usable(ctx context.Context, project task.Project, branch string) 
 	if project.Worktree.Brings(folder) {
 		folder = ""
 	}
-	if tip := repo.ReadTip(ctx, "", branch); tip.Commit != "" {
-		base = worktree.Base{Ref: branch, Commit: tip.Commit}
+	if tip := (worktree.Worktrees{Repo: repo}).ReadTip(ctx, "", branch); tip.Commit != "" {
+		base = git.Base{Ref: branch, Commit: tip.Commit}
 	}
-	misfits, err := repo.Misfits(ctx, base, folder, does.Missing)
+	misfits, err := worktree.Needs{Repo: repo}.Misfits(ctx, base, folder, does.Missing)
 	if err != nil {
 		return nil, err
 	}

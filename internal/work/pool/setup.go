@@ -51,7 +51,7 @@ func (p *Pool) environmentOf(t task.Task) environment {
 func (p *Pool) makeReadyIn(ctx context.Context, t task.Task, slot worktree.Slot, in environment) error {
 	project, err := p.Setup.Project(t.Project)
 	if err == nil {
-		err = p.bring(ctx, t, project.Worktree, slot.Bring)
+		err = p.bring(ctx, t, project.Worktree, slot.Extras().Bring)
 	}
 	wants := project.Worktree
 	if err != nil || len(wants.Commands) == 0 && !wants.Submodules {
@@ -92,7 +92,7 @@ func (p *Pool) makeReadyIn(ctx context.Context, t task.Task, slot worktree.Slot,
 func (p *Pool) makeReadyOnce(ctx context.Context, t task.Task, slot worktree.Slot, name string) error {
 	project, err := p.Setup.Project(t.Project)
 	if err == nil {
-		err = p.bring(ctx, t, project.Worktree, slot.BringOnce)
+		err = p.bring(ctx, t, project.Worktree, slot.Extras().BringOnce)
 	}
 	if err == nil && project.Worktree.Submodules {
 		err = slot.Submodules(ctx)

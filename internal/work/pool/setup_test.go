@@ -66,10 +66,10 @@ func TestASetUp_isDoneOnceForASlotAndAgainWhereAFileDiffers(t *testing.T) {
 	prepared(t, p, "def", "other")
 	wantRuns(t, "another task of the slot", runs, 1)
 	released(t, p, "def", "other")
-	git(t, s.project.Path, "switch", "-q", "-c", "third")
+	gitIn(t, s.project.Path, "switch", "-q", "-c", "third")
 	must(t, os.WriteFile(filepath.Join(s.project.Path, "file"), []byte("two\n"), 0o600))
-	git(t, s.project.Path, "commit", "-q", "-a", "-m", "two")
-	git(t, s.project.Path, "switch", "-q", "main")
+	gitIn(t, s.project.Path, "commit", "-q", "-a", "-m", "two")
+	gitIn(t, s.project.Path, "switch", "-q", "main")
 	prepared(t, p, "ghi", "third")
 	wantRuns(t, "a branch with another file", runs, 2)
 	released(t, p, "ghi", "third")
@@ -160,7 +160,7 @@ func TestWhatASetUpChanges_isNoWork(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(p.Dir("garden--1"), "venv", "x")); err != nil {
 		t.Errorf("the next task finds nothing: %v", err)
 	}
-	if git(t, s.project.Path, "status", "--porcelain") != "" {
+	if gitIn(t, s.project.Path, "status", "--porcelain") != "" {
 		t.Error("the main checkout shows something")
 	}
 }
@@ -168,7 +168,7 @@ func TestWhatASetUpChanges_isNoWork(t *testing.T) {
 func TestACheckoutOfACheck_isSetUpToo(t *testing.T) {
 	t.Parallel()
 	p, s, runs := withSetUp(t, "echo made >made")
-	head := git(t, s.project.Path, "rev-parse", "HEAD")
+	head := gitIn(t, s.project.Path, "rev-parse", "HEAD")
 	made, err := p.Scratch(t.Context(), aTask(), "abc-tests", head)
 	must(t, err)
 	if _, err := os.Stat(filepath.Join(made.Dir, "made")); err != nil {

@@ -16,7 +16,8 @@ import (
 	"orange/internal/rules/rejection"
 	"orange/internal/rules/task"
 	"orange/internal/run/proc"
-	"orange/internal/work/worktree"
+	"orange/internal/work/git"
+	"orange/internal/work/shared"
 )
 
 // noted is what Orange knows of the settings that a project's worktrees share.
@@ -68,7 +69,7 @@ func (p *Pool) lookAtShared(ctx context.Context, project task.Project) (n noted,
 	}
 	if err == nil {
 		n.Known = true
-		n.Stamp, n.Now, err = p.repoOf(project).Shared(ctx, n.Stamp, n.Now)
+		n.Stamp, n.Now, err = shared.Common{Repo: p.repoOf(project)}.Look(ctx, n.Stamp, n.Now)
 	}
 	return n, text, err
 }
@@ -83,7 +84,7 @@ func (p *Pool) changeShared(ctx context.Context, project task.Project, change fu
 	defer release()
 	n, before, err := p.lookAtShared(ctx, project)
 	if err == nil && !n.Known {
-		n.Stamp, n.Now, err = p.repoOf(project).Shared(ctx, "", gitconfig.Settings{})
+		n.Stamp, n.Now, err = shared.Common{Repo: p.repoOf(project)}.Look(ctx, "", gitconfig.Settings{})
 	}
 	if err == nil {
 		err = change(&n)
@@ -144,7 +145,7 @@ func (p *Pool) asOwn(ctx context.Context, t task.Task, begins bool, do func(proj
 	}
 	return errors.Join(failed, p.changeShared(ctx, project, func(n *noted) error {
 		own := slices.DeleteFunc(gitconfig.Differences(before, n.Now), func(c gitconfig.Change) bool {
-			return others && c.Key != worktree.SharedIgnores
+			return others && c.Key != shared.SharedIgnores
 		})
 		n.Noted = n.Noted.With(n.Now, own)
 		return nil
@@ -312,9 +313,9 @@ func (p *Pool) RestoreShared(ctx context.Context, project task.Project, keys []s
 		}
 		back = some
 		repo := p.repoOf(project)
-		err = repo.PutBack(ctx, back, n.Noted)
+		err = shared.Common{Repo: repo}.PutBack(ctx, back, n.Noted)
 		var unread error
-		if n.Stamp, n.Now, unread = repo.Shared(ctx, "", gitconfig.Settings{}); unread == nil {
+		if n.Stamp, n.Now, unread = (shared.Common{Repo: repo}).Look(ctx, "", gitconfig.Settings{}); unread == nil {
 			n.Seen = n.differences()
 			n.Told = n.Seen
 		}
@@ -325,7 +326,7 @@ func (p *Pool) RestoreShared(ctx context.Context, project task.Project, keys []s
 
 // asNoted is the repository of a project for what goes to others: Orange's git gets the settings that were noted. Where
 // these cannot be had, it says what changed, and what to do.
-func (p *Pool) asNoted(ctx context.Context, project task.Project) (repo worktree.Repo, without []gitconfig.Change,
+func (p *Pool) asNoted(ctx context.Context, project task.Project) (repo git.Repo, without []gitconfig.Change,
 	err error) {
 	repo = p.repoOf(project)
 	n, _, err := p.lookAtShared(ctx, project)
@@ -335,7 +336,8 @@ func (p *Pool) asNoted(ctx context.Context, project task.Project) (repo worktree
 	if err != nil || len(without) == 0 {
 		return repo, nil, err
 	}
-	repo, refused, err := repo.AsNoted(ctx, without, n.Noted, p.sharedFile(project.Name, sharedHooks))
+	repo, refused, err := shared.Common{Repo: repo}.AsNoted(ctx, without, n.Noted, p.sharedFile(project.Name,
+		sharedHooks))
 	if err == nil && len(refused) > 0 {
 		err = changedMeanwhile(project.Name, refused)
 	}
@@ -362,10 +364,10 @@ func (p *Pool) checkThenLook(check func(context.Context, string) error, project 
 }
 
 // outward is asNoted for a task.
-func (p *Pool) outward(ctx context.Context, t task.Task) (worktree.Repo, error) {
+func (p *Pool) outward(ctx context.Context, t task.Task) (git.Repo, error) {
 	project, err := p.Setup.Project(t.Project)
 	if err != nil {
-		return worktree.Repo{}, err
+		return git.Repo{}, err
 	}
 	repo, _, err := p.asNoted(ctx, project)
 	return repo, err

@@ -43,7 +43,7 @@ func TestShared_whoseAChangeIs(t *testing.T) {
 	must(t, err)
 	wantShared(t, p, s, "Orange's own")
 	s.holders = []record.Holder{{Workspace: one.Workspace, Task: one.ID}}
-	git(t, p.Dir(one.Workspace), "config", "core.pager", "evil")
+	gitIn(t, p.Dir(one.Workspace), "config", "core.pager", "evil")
 	const evil = `core.pager was not set, is "evil"`
 	wantShared(t, p, s, "an agent's", evil)
 	for i, want := range []string{evil, ""} {
@@ -57,7 +57,7 @@ func TestShared_whoseAChangeIs(t *testing.T) {
 	s.holders = nil
 	wantShared(t, p, s, "an agent's, after it", evil)
 
-	git(t, s.project.Path, "config", "user.name", "Mine")
+	gitIn(t, s.project.Path, "config", "user.name", "Mine")
 	wantShared(t, p, s, "a person's", evil)
 	one.ID, one.Branch = "def", "other"
 	_, err = p.Prepare(t.Context(), one)

@@ -83,8 +83,8 @@ func TestPrograms_startInTheFolderThatTheProjectNames(t *testing.T) {
 	web := filepath.Join(s.project.Path, "packages", "web")
 	must(t, os.MkdirAll(web, 0o700))
 	must(t, os.WriteFile(filepath.Join(web, "index"), []byte("x\n"), 0o600))
-	git(t, s.project.Path, "add", ".")
-	git(t, s.project.Path, "commit", "-q", "-m", "web")
+	gitIn(t, s.project.Path, "add", ".")
+	gitIn(t, s.project.Path, "commit", "-q", "-m", "web")
 	_, err := p.Prepare(t.Context(), aTask())
 	must(t, err)
 	s.project.Worktree.Subdir = "packages/web"
@@ -96,7 +96,7 @@ func TestPrograms_startInTheFolderThatTheProjectNames(t *testing.T) {
 		view.TaskFile != "../../TASK.md" || !slices.Contains(view.Env, "ORANGE_PORT=20000") {
 		t.Errorf("an agent sees %+v", view)
 	}
-	head := git(t, s.project.Path, "rev-parse", "HEAD")
+	head := gitIn(t, s.project.Path, "rev-parse", "HEAD")
 	one, err := p.Scratch(t.Context(), aTask(), "abc-tests", head)
 	must(t, err)
 	if !strings.Contains(one.Dir, "/abc-tests/") || !strings.HasSuffix(one.Dir, "/packages/web") ||
@@ -136,8 +136,8 @@ func TestAFolderThatIsNotInTheWorktree_isRefused(t *testing.T) {
 func TestPrepare_beginsFromWhatIsHereWhereOriginDoesNotAnswer(t *testing.T) {
 	t.Parallel()
 	p, s := newPool(t)
-	git(t, s.project.Path, "remote", "add", "origin", "ssh://localhost/nowhere")
-	git(t, s.project.Path, "config", "core.sshCommand", "sh -c 'exec sleep 900'")
+	gitIn(t, s.project.Path, "remote", "add", "origin", "ssh://localhost/nowhere")
+	gitIn(t, s.project.Path, "config", "core.sshCommand", "sh -c 'exec sleep 900'")
 	var log strings.Builder
 	p.Log, p.patience = slog.New(slog.NewTextHandler(&log, nil)), 50*time.Millisecond
 	prepared, err := p.Prepare(t.Context(), aTask())
@@ -146,7 +146,7 @@ func TestPrepare_beginsFromWhatIsHereWhereOriginDoesNotAnswer(t *testing.T) {
 	if !strings.Contains(log.String(), want) || len(prepared.Notes) != 1 || !strings.Contains(prepared.Notes[0], want) {
 		t.Errorf("the log says %q, and the notes are %q", log.String(), prepared.Notes)
 	}
-	if branch := git(t, p.Dir("garden--1"), "branch", "--show-current"); branch != "fix" {
+	if branch := gitIn(t, p.Dir("garden--1"), "branch", "--show-current"); branch != "fix" {
 		t.Errorf("the worktree is on %q", branch)
 	}
 }

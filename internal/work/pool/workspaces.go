@@ -11,6 +11,7 @@ import (
 
 	"orange/internal/rules/record"
 	"orange/internal/rules/task"
+	"orange/internal/work/git"
 	"orange/internal/work/worktree"
 )
 
@@ -90,7 +91,7 @@ func (p *Pool) CollectWorkspaces(ctx context.Context, project string) ([]string,
 		}
 		project, err := p.Setup.Project(one.Project)
 		if err == nil {
-			err = p.repoOf(project).Remove(ctx, one.Path)
+			err = worktree.Worktrees{Repo: p.repoOf(project)}.Remove(ctx, one.Path)
 		}
 		if err != nil {
 			left = append(left, err)
@@ -153,7 +154,7 @@ func (p *Pool) Locate(ctx context.Context, dir string) (id, project string, err 
 		return "", "", err
 	}
 	if project = projectAt(all, dir); project == "" { // a person's own worktree may lie anywhere
-		shared := worktree.SharedOf(dir)
+		shared := git.SharedOf(dir)
 		owns := func(one task.Project) bool { return p.repoOf(one).Has(shared) }
 		if at := slices.IndexFunc(all, owns); at >= 0 {
 			project = all[at].Name

@@ -11,7 +11,7 @@ import (
 
 	"orange/internal/rules/fencing"
 	"orange/internal/rules/history"
-	"orange/internal/work/worktree"
+	"orange/internal/work/ship"
 )
 
 // writes gives task T1 another event, and a snapshot with it.
@@ -55,9 +55,9 @@ func TestRestore_takesTheSnapshotOfAHomeThatBroughtTheTaskBack(t *testing.T) {
 	b := next("h2")
 	must(t, b.restore(at, order))
 	order.Since = []string{"h2"}
-	claimed := git(t, at, "rev-parse", "refs/orange/fleet/T1/record")
+	claimed := gitIn(t, at, "rev-parse", "refs/orange/fleet/T1/record")
 	must(t, next("h3").restore(at, order)) // nothing but the claim
-	git(t, at, "update-ref", "refs/orange/fleet/T1/record", claimed)
+	gitIn(t, at, "update-ref", "refs/orange/fleet/T1/record", claimed)
 	b.writes(at, b.got[0].Events[0], history.Event{Type: history.Updated, Workflow: "w1"})
 	c := next("h4")
 	unknown := order
@@ -112,10 +112,10 @@ func TestTake_goesOnBehindAHomeThatHasCreatedTheTaskInAnEarlierEpoch(t *testing.
 	a, b, at := newPlace(t), newPlace(t), vault(t)
 	a.begin()
 	must(t, a.take(at))
-	first := git(t, at, "rev-parse", "refs/orange/fleet/T1/work")
+	first := gitIn(t, at, "rev-parse", "refs/orange/fleet/T1/work")
 	b.begin()
 	must(t, os.WriteFile(filepath.Join(b.Dir("garden", "T1"), "TASK.md"), []byte("# A task of b\n"), 0o600))
-	if err := b.take(at); !errors.Is(err, worktree.ErrSnapshotMoved) {
+	if err := b.take(at); !errors.Is(err, ship.ErrSnapshotMoved) {
 		t.Errorf("in the same epoch: %v", err)
 	}
 	must(t, b.Hold(t.Context(), "T1", 2))
@@ -127,18 +127,18 @@ func TestTake_goesOnBehindAHomeThatHasCreatedTheTaskInAnEarlierEpoch(t *testing.
 	if got := subjectAt(t, at); got != "epoch 2, event 3" {
 		t.Errorf("the newest snapshot is %q", got)
 	}
-	git(t, at, "merge-base", "--is-ancestor", first, "refs/orange/fleet/T1/record")
-	if refs := git(t, b.repo.Path, "for-each-ref", "refs/orange/restore"); refs != "" {
+	gitIn(t, at, "merge-base", "--is-ancestor", first, "refs/orange/fleet/T1/record")
+	if refs := gitIn(t, b.repo.Path, "for-each-ref", "refs/orange/restore"); refs != "" {
 		t.Errorf("left are %q", refs)
 	}
-	if err := a.take(at); !errors.Is(err, worktree.ErrSnapshotMoved) {
+	if err := a.take(at); !errors.Is(err, ship.ErrSnapshotMoved) {
 		t.Errorf("of the first home: %v", err)
 	}
 	c := newPlace(t)
 	c.begin()
 	must(t, os.WriteFile(filepath.Join(c.Dir("garden", "T1"), "TASK.md"), []byte("# A task of c\n"), 0o600))
 	must(t, c.Hold(t.Context(), "T1", 2))
-	if err := c.take(at); !errors.Is(err, worktree.ErrSnapshotMoved) {
+	if err := c.take(at); !errors.Is(err, ship.ErrSnapshotMoved) {
 		t.Errorf("of a third one in the epoch of the second: %v", err)
 	}
 }

@@ -13,7 +13,8 @@ import (
 	"orange/internal/rules/fencing"
 	"orange/internal/rules/task"
 	"orange/internal/run/proc"
-	"orange/internal/work/worktree"
+	"orange/internal/work/git"
+	"orange/internal/work/ship"
 )
 
 // OutwardGuard holds back acts that are seen outside of this machine, for tasks that are held for a fleet: where a
@@ -72,10 +73,10 @@ func heldBack(id string, err error) error {
 }
 
 // place is what the newest snapshot of a task at a repository says of who has it.
-func (g OutwardGuard) place(ctx context.Context, repo worktree.Repo, id, at, acknowledged string,
+func (g OutwardGuard) place(ctx context.Context, repo git.Repo, id, at, acknowledged string,
 	epoch int) fencing.SnapshotPlace {
 	p := fencing.SnapshotPlace{Repository: at, Epoch: epoch}
-	newest, err := repo.NewestRecord(ctx, at, id, acknowledged)
+	newest, err := ship.Snapshots{Repo: repo}.NewestRecord(ctx, at, id, acknowledged)
 	if err == nil && newest == acknowledged {
 		return p
 	}
@@ -88,7 +89,7 @@ func (g OutwardGuard) place(ctx context.Context, repo worktree.Repo, id, at, ack
 	}
 	var text []byte
 	if err == nil {
-		text, err = repo.RecordText(ctx, newest, aboutName)
+		text, err = ship.Snapshots{Repo: repo}.RecordText(ctx, newest, aboutName)
 	}
 	var said about
 	if err == nil {

@@ -19,6 +19,7 @@ import (
 	"orange/internal/rules/record"
 	"orange/internal/rules/task"
 	"orange/internal/run/proc"
+	"orange/internal/work/ship"
 )
 
 const epoch1, epoch2 = `{"task": "T1", "epoch": 1}`, `{"task": "T1", "epoch": 2}`
@@ -77,16 +78,16 @@ func TestGuard_goesByTheEpochOfTheNewestSnapshot(t *testing.T) {
 	own := shipped(t, s, at, first, `{"task": "T1", "epoch": 1, "event": 9}`) // whose acknowledgement was lost
 	wants(t, "its own, not acknowledged", g.refusal(t, "T1"), "")
 	other := repository(t)
-	fetched, err := other.repo.Fetched(t.Context(), at, "T1")
+	fetched, err := ship.Snapshots{Repo: other.repo}.Fetched(t.Context(), at, "T1")
 	must(t, err)
 	second := shipped(t, other, at, fetched.Record, epoch2)
-	if fetched.Record != own || git(t, s.repo.Path, "for-each-ref", "refs/orange/look") != "" {
+	if fetched.Record != own || gitIn(t, s.repo.Path, "for-each-ref", "refs/orange/look") != "" {
 		t.Errorf("another snapshot is there: %q", fetched.Record)
 	}
 	wants(t, "another home's", g.refusal(t, "T1"), "task T1 is at another home since epoch 2")
 	shipped(t, other, at, second, `{"task": "T2", "epoch": 1}`)
 	wants(t, "another task's", g.refusal(t, "T1"), "does not say its epoch")
-	git(t, at, "update-ref", "-d", "refs/orange/fleet/T1/record")
+	gitIn(t, at, "update-ref", "-d", "refs/orange/fleet/T1/record")
 	wants(t, "none", g.refusal(t, "T1"), "there is none: the task may have been deleted at another home")
 	must(t, os.RemoveAll(at))
 	wants(t, "no repository", g.refusal(t, "T1"), "cannot read which home has task T1: cannot look at the snapshot")

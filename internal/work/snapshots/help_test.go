@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"orange/internal/rules/task"
+	"orange/internal/work/git"
+	"orange/internal/work/ship"
 	"orange/internal/work/worktree"
 )
 
@@ -40,7 +42,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-func git(t *testing.T, dir string, args ...string) string {
+func gitIn(t *testing.T, dir string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=a", "-c", "user.email=a@b"}, args...)...)
 	out, err := cmd.CombinedOutput()
@@ -51,7 +53,7 @@ func git(t *testing.T, dir string, args ...string) string {
 }
 
 // slots is one repository with a branch and no worktree.
-type slots struct{ repo worktree.Repo }
+type slots struct{ repo git.Repo }
 
 func (s slots) Slot(task.Task) (worktree.Slot, error) { return worktree.Slot{Repo: s.repo}, nil }
 
@@ -59,19 +61,19 @@ func (s slots) Slot(task.Task) (worktree.Slot, error) { return worktree.Slot{Rep
 func repository(t *testing.T) slots {
 	t.Helper()
 	dir := t.TempDir()
-	git(t, dir, "init", "-q", "-b", "main")
+	gitIn(t, dir, "init", "-q", "-b", "main")
 	must(t, os.WriteFile(filepath.Join(dir, "file"), []byte("one\n"), 0o600))
-	git(t, dir, "add", "file")
-	git(t, dir, "commit", "-q", "-m", "one")
-	git(t, dir, "branch", "topic")
-	return slots{worktree.Repo{Path: dir, DefaultBranch: "main"}}
+	gitIn(t, dir, "add", "file")
+	gitIn(t, dir, "commit", "-q", "-m", "one")
+	gitIn(t, dir, "branch", "topic")
+	return slots{git.Repo{Path: dir, DefaultBranch: "main"}}
 }
 
 // vault is an empty repository for snapshots.
 func vault(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "vault.git")
-	git(t, filepath.Dir(dir), "init", "-q", "--bare", dir)
+	gitIn(t, filepath.Dir(dir), "init", "-q", "--bare", dir)
 	return dir
 }
 
@@ -80,9 +82,10 @@ func shipped(t *testing.T, s slots, to, earlier, says string) string {
 	t.Helper()
 	dir := t.TempDir()
 	must(t, os.WriteFile(filepath.Join(dir, "TASK.md"), []byte("# A task\n"), 0o600))
-	commit, err := s.repo.FolderCommit(t.Context(), dir, map[string]string{aboutName: says}, "m\n", earlier)
+	commit, err := ship.Snapshots{Repo: s.repo}.FolderCommit(t.Context(), dir, map[string]string{aboutName: says},
+		"m\n", earlier)
 	must(t, err)
-	must(t, s.repo.Ship(t.Context(), to, worktree.Shipment{Task: "T1", Acknowledged: earlier,
-		Shipped: worktree.Shipped{Record: commit}}))
+	must(t, ship.Snapshots{Repo: s.repo}.Ship(t.Context(), to, ship.Shipment{Task: "T1", Acknowledged: earlier,
+		Shipped: ship.Shipped{Record: commit}}))
 	return commit
 }

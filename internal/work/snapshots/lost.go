@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 
 	"orange/internal/rules/record"
+	"orange/internal/work/git"
+	"orange/internal/work/ship"
 	"orange/internal/work/worktree"
 )
 
@@ -37,11 +39,11 @@ func (k Keeper) ShipLost(ctx context.Context, id, to string) (ref string, err er
 }
 
 // workIn is the commit of the worktree in a snapshot; empty where that is not known.
-func workIn(ctx context.Context, repo worktree.Repo, commit string) (string, error) {
+func workIn(ctx context.Context, repo git.Repo, commit string) (string, error) {
 	if commit == "" {
 		return "", nil
 	}
-	text, err := repo.RecordText(ctx, commit, aboutName)
+	text, err := ship.Snapshots{Repo: repo}.RecordText(ctx, commit, aboutName)
 	var said about
 	if err != nil || json.Unmarshal(text, &said) != nil || said.Work == nil {
 		return "", nil // all is pushed then, be it once more

@@ -24,20 +24,20 @@ func TestShipLost_pushesWhatTheLastSnapshotLacks(t *testing.T) {
 	}
 	must(t, other.restore(at, fencing.RestoreOrder{}))
 	dir := old.repo.Path
-	git(t, dir, "switch", "-q", "topic")
+	gitIn(t, dir, "switch", "-q", "topic")
 	must(t, os.WriteFile(filepath.Join(dir, "late"), []byte("late\n"), 0o600))
-	git(t, dir, "add", "late")
-	git(t, dir, "commit", "-q", "-m", "late")
+	gitIn(t, dir, "add", "late")
+	gitIn(t, dir, "commit", "-q", "-m", "late")
 	if err := old.take(at); err == nil {
 		t.Fatal("the old home pushes a snapshot")
 	}
-	before := git(t, at, "for-each-ref")
+	before := gitIn(t, at, "for-each-ref")
 	ref, err = old.ShipLost(t.Context(), "T1", at)
 	must(t, err)
-	if got := git(t, at, "show", ref+":late"); ref != "refs/orange/fleet/T1/lost/1" || got != "late" {
+	if got := gitIn(t, at, "show", ref+":late"); ref != "refs/orange/fleet/T1/lost/1" || got != "late" {
 		t.Errorf("%q has %q", ref, got)
 	}
-	if after := git(t, at, "for-each-ref"); !strings.Contains(after, strings.Split(before, "\n")[0]) {
+	if after := gitIn(t, at, "for-each-ref"); !strings.Contains(after, strings.Split(before, "\n")[0]) {
 		t.Errorf("a snapshot was changed:\n%s\n%s", before, after)
 	}
 	ref, err = other.ShipLost(t.Context(), "T1", at)

@@ -20,12 +20,13 @@ import (
 	"orange/internal/rules/record"
 	"orange/internal/rules/task"
 	"orange/internal/run/proc"
-	"orange/internal/work/worktree"
+	"orange/internal/work/git"
+	"orange/internal/work/ship"
 )
 
 // fetched is a snapshot that may be restored.
 type fetched struct {
-	worktree.Shipped
+	ship.Shipped
 	said   about
 	rules  []byte // the text of the workflow
 	files  map[string][]byte
@@ -41,7 +42,7 @@ type fetched struct {
 // one home can do that, and from then on the repository refuses snapshots of the others. The same order again is
 // answered with the task that is there.
 func (k Keeper) Restore(ctx context.Context, project, id, from string, o fencing.RestoreOrder) (record.Adopted, error) {
-	if err := errors.Join(worktree.CheckTask(id), o.Check()); err != nil {
+	if err := errors.Join(git.CheckTask(id), o.Check()); err != nil {
 		return record.Adopted{}, err
 	}
 	release, err := k.Files.Lock(ctx, id+".snapshot")
@@ -72,17 +73,17 @@ func (k Keeper) Restore(ctx context.Context, project, id, from string, o fencing
 	switch {
 	case err != nil:
 	case f.Work != "":
-		err = repo.Begin(ctx, f.said.Branch, f.Work)
+		err = ship.Snapshots{Repo: repo}.Begin(ctx, f.said.Branch, f.Work)
 	default: // no work of an earlier snapshot is laid out
-		err = repo.LetGo(ctx, id)
+		err = ship.Snapshots{Repo: repo}.LetGo(ctx, id)
 	}
 	if err != nil {
-		return record.Adopted{}, errors.Join(err, repo.LetGo(context.WithoutCancel(ctx), id))
+		return record.Adopted{}, errors.Join(err, ship.Snapshots{Repo: repo}.LetGo(context.WithoutCancel(ctx), id))
 	}
 	told, err := k.tell(ctx, project, id, dir, f)
 	if err == nil {
 		if err = k.claim(ctx, repo, from, dir, f); err != nil {
-			err = errors.Join(err, os.RemoveAll(dir), repo.LetGo(context.WithoutCancel(ctx), id))
+			err = errors.Join(err, os.RemoveAll(dir), ship.Snapshots{Repo: repo}.LetGo(context.WithoutCancel(ctx), id))
 		}
 	}
 	if err != nil {
@@ -136,7 +137,7 @@ func (k Keeper) isNewest(ctx context.Context, t task.Task, from string, epoch in
 	if err != nil {
 		return err
 	}
-	newest, err := slot.Repo.NewestRecord(ctx, from, t.ID, h.Acknowledged[from])
+	newest, err := ship.Snapshots{Repo: slot.Repo}.NewestRecord(ctx, from, t.ID, h.Acknowledged[from])
 	if errors.Is(err, task.ErrNotFound) { // no home has pushed one
 		return nil
 	}
@@ -168,7 +169,7 @@ func (k Keeper) Hold(ctx context.Context, id string, epoch int) error {
 
 // HeldIn is the epoch in which a task is held for a fleet here; 0 where it is not. A task that left stays so.
 func (k Keeper) HeldIn(id string) (int, error) {
-	if err := worktree.CheckTask(id); err != nil {
+	if err := git.CheckTask(id); err != nil {
 		return 0, err
 	}
 	if _, err := os.Lstat(heldPath(k.Home, id)); errors.Is(err, os.ErrNotExist) {
@@ -193,12 +194,12 @@ func (k Keeper) inEpoch(id string, epoch int) error {
 }
 
 // fetch fetches a snapshot, and refuses one that is not what it should be.
-func (k Keeper) fetch(ctx context.Context, repo worktree.Repo, project, id, from string, o fencing.RestoreOrder) (
+func (k Keeper) fetch(ctx context.Context, repo git.Repo, project, id, from string, o fencing.RestoreOrder) (
 	f fetched, err error) {
-	if f.Shipped, err = repo.Fetched(ctx, from, id); err != nil {
+	if f.Shipped, err = (ship.Snapshots{Repo: repo}).Fetched(ctx, from, id); err != nil {
 		return f, err
 	}
-	files, texts, err := repo.Unfold(ctx, f.Record)
+	files, texts, err := ship.Snapshots{Repo: repo}.Unfold(ctx, f.Record)
 	if err != nil {
 		return f, err
 	}
@@ -236,13 +237,13 @@ func (k Keeper) fetch(ctx context.Context, repo worktree.Repo, project, id, from
 
 // fitsBehind compares a snapshot of a host that was asked to bring the task back, and whose answer did not arrive, with
 // the last one before it of the host that had the task.
-func (k Keeper) fitsBehind(ctx context.Context, repo worktree.Repo, id string, f fetched, o fencing.RestoreOrder) (
+func (k Keeper) fitsBehind(ctx context.Context, repo git.Repo, id string, f fetched, o fencing.RestoreOrder) (
 	notes []string, err error) {
 	signers, err := signersOf(k.Home)
 	if err != nil {
 		return nil, err
 	}
-	records, err := repo.Earlier(ctx, f.Record)
+	records, err := ship.Snapshots{Repo: repo}.Earlier(ctx, f.Record)
 	if err != nil {
 		return nil, err
 	}
@@ -252,7 +253,7 @@ func (k Keeper) fitsBehind(ctx context.Context, repo worktree.Repo, id string, f
 		case err != nil:
 			return nil, task.Notef(fencing.ErrUnexpected, "cannot restore task %s: %v", id, err)
 		case host == o.Host:
-			files, _, err := repo.Unfold(ctx, record)
+			files, _, err := ship.Snapshots{Repo: repo}.Unfold(ctx, record)
 			if err != nil {
 				return nil, err
 			}
@@ -326,7 +327,7 @@ func (k Keeper) tell(ctx context.Context, project, id, dir string, f fetched) (r
 // claim pushes the first snapshot of a task that is restored: the same one, with its epoch here. Where another home was
 // faster the task is that one's, and the error says so. It is noted before it is pushed: where the program is ended in
 // between, the next try finds out whether it got there.
-func (k Keeper) claim(ctx context.Context, repo worktree.Repo, from, dir string, f fetched) error {
+func (k Keeper) claim(ctx context.Context, repo git.Repo, from, dir string, f fetched) error {
 	if f.ours {
 		return nil
 	}
@@ -342,9 +343,9 @@ func (k Keeper) claim(ctx context.Context, repo worktree.Repo, from, dir string,
 	if err := k.hold(id, mine); err != nil {
 		return err
 	}
-	err = repo.Ship(ctx, from, worktree.Shipment{Task: id, Acknowledged: f.Record,
-		Shipped: worktree.Shipped{Record: commit}})
-	if !errors.Is(err, worktree.ErrSnapshotMoved) {
+	err = ship.Snapshots{Repo: repo}.Ship(ctx, from, ship.Shipment{Task: id, Acknowledged: f.Record,
+		Shipped: ship.Shipped{Record: commit}})
+	if !errors.Is(err, ship.ErrSnapshotMoved) {
 		return err
 	}
 	text, _, _ := strings.Cut(err.Error(), "\n")

@@ -17,7 +17,7 @@ import (
 	"orange/internal/rules/history"
 	"orange/internal/rules/record"
 	"orange/internal/rules/task"
-	"orange/internal/work/worktree"
+	"orange/internal/work/ship"
 )
 
 const rules = "name: own\n"
@@ -107,7 +107,7 @@ func (p *place) restore(at string, o fencing.RestoreOrder) error {
 func (p *place) hasNothing(what string) {
 	p.t.Helper()
 	_, err := os.Lstat(p.Dir("garden", "T1"))
-	refs := git(p.t, p.repo.Path, "for-each-ref", "refs/orange/restore")
+	refs := gitIn(p.t, p.repo.Path, "for-each-ref", "refs/orange/restore")
 	if !errors.Is(err, os.ErrNotExist) || refs != "" || len(p.got) > 0 {
 		p.t.Errorf("%s: %v, refs %q, adopted %d", what, err, refs, len(p.got))
 	}
@@ -115,7 +115,7 @@ func (p *place) hasNothing(what string) {
 
 func subjectAt(t *testing.T, at string) string {
 	t.Helper()
-	return git(t, at, "log", "-1", "--format=%s", "refs/orange/fleet/T1/record")
+	return gitIn(t, at, "log", "-1", "--format=%s", "refs/orange/fleet/T1/record")
 }
 
 // Only one home brings a task back, and the one that had it is held back from then on.
@@ -141,7 +141,7 @@ func TestRestore_takesTheTaskFromTheHomeThatHadIt(t *testing.T) {
 		t.Errorf("the newest snapshot is %q", got)
 	}
 	h, err := b.held("T1")
-	if tip := git(t, at, "rev-parse", "refs/orange/fleet/T1/record"); err != nil || h.Epoch != 2 ||
+	if tip := gitIn(t, at, "rev-parse", "refs/orange/fleet/T1/record"); err != nil || h.Epoch != 2 ||
 		h.Acknowledged[at] != tip {
 		t.Errorf("it is held as %+v, %v", h, err)
 	}
@@ -150,7 +150,7 @@ func TestRestore_takesTheTaskFromTheHomeThatHadIt(t *testing.T) {
 	}
 	wants(t, "the first home", NewGuard(a.Home, a).refusal(t, "T1"), "at another home since epoch 2")
 	wants(t, "the new home", NewGuard(b.Home, b).refusal(t, "T1"), "")
-	git(t, b.repo.Path, "commit", "-q", "--allow-empty", "-m", "more") // not on the branch of the task
+	gitIn(t, b.repo.Path, "commit", "-q", "--allow-empty", "-m", "more") // not on the branch of the task
 	must(t, b.take(at))
 	// From there it goes on to a third one.
 	c.told = nil
@@ -223,7 +223,7 @@ func TestRestore_isNotDoneByWhatIsThereOfAnEarlierTime(t *testing.T) {
 	if err := b.restore(at, fencing.RestoreOrder{Epoch: 5}); !errors.Is(err, fencing.ErrUnexpected) {
 		t.Errorf("without a note of its own snapshots: %v", err)
 	}
-	git(t, at, "update-ref", "-d", "refs/orange/fleet/T1/record")
+	gitIn(t, at, "update-ref", "-d", "refs/orange/fleet/T1/record")
 	must(t, b.restore(at, fencing.RestoreOrder{Epoch: 5})) // no home has pushed any
 	must(t, os.RemoveAll(filepath.Join(b.Home, "fleet", "held")))
 	must(t, os.RemoveAll(at))
@@ -238,10 +238,10 @@ func TestRestore_keepsTheWorkBehindItsFirstSnapshot(t *testing.T) {
 	a, b, at := newPlace(t), newPlace(t), vault(t)
 	a.begin()
 	must(t, a.take(at))
-	work := git(t, at, "rev-parse", "refs/orange/fleet/T1/work")
+	work := gitIn(t, at, "rev-parse", "refs/orange/fleet/T1/work")
 	must(t, b.restore(at, fencing.RestoreOrder{Epoch: 2}))
-	git(t, at, "merge-base", "--is-ancestor", work, "refs/orange/fleet/T1/record")
-	if first := git(t, at, "log", "-1", "--first-parent", "--skip=1", "--format=%s",
+	gitIn(t, at, "merge-base", "--is-ancestor", work, "refs/orange/fleet/T1/record")
+	if first := gitIn(t, at, "log", "-1", "--first-parent", "--skip=1", "--format=%s",
 		"refs/orange/fleet/T1/record"); first != "epoch 1, event 3" {
 		t.Errorf("the record before it is %q", first)
 	}
@@ -252,7 +252,7 @@ func TestRestore_takesWhatTheFleetKnows(t *testing.T) {
 	a, b, at := newPlace(t), newPlace(t), vault(t)
 	a.begin()
 	must(t, a.take(at))
-	before := git(t, at, "for-each-ref")
+	before := gitIn(t, at, "for-each-ref")
 	for name, o := range map[string]fencing.RestoreOrder{"off the chain": {Event: 2, Hash: a.events[2].Hash},
 		"another workflow": {Workflow: "w2"}, "no key": {Keys: []string{"a b"}}} {
 		if err := b.restore(at, o); err == nil {
@@ -260,7 +260,7 @@ func TestRestore_takesWhatTheFleetKnows(t *testing.T) {
 		}
 		b.hasNothing(name)
 	}
-	if after := git(t, at, "for-each-ref"); after != before {
+	if after := gitIn(t, at, "for-each-ref"); after != before {
 		t.Errorf("the refs were %s and are %s", before, after)
 	}
 	o := fencing.RestoreOrder{Epoch: 2, Event: 9, Hash: "x", Host: "h1", Keys: []string{"k1"}}
@@ -304,10 +304,10 @@ func (p *place) trusts(lines ...string) {
 // forged is a commit that has the signature of another one, and another message.
 func forged(t *testing.T, repo, commit string) string {
 	t.Helper()
-	raw := git(t, repo, "cat-file", "commit", commit)
+	raw := gitIn(t, repo, "cat-file", "commit", commit)
 	file := filepath.Join(t.TempDir(), "commit")
 	must(t, os.WriteFile(file, []byte(raw+" and more\n"), 0o600))
-	return git(t, repo, "hash-object", "-t", "commit", "-w", file)
+	return gitIn(t, repo, "hash-object", "-t", "commit", "-w", file)
 }
 
 // Attackers cannot (docs/proof.md): have a host take a forged snapshot.
@@ -317,7 +317,7 @@ func TestRestore_takesOnlySignedSnapshotsWhereThereAreSigners(t *testing.T) {
 	a.begin()
 	must(t, a.take(at))
 	const record, work = "refs/orange/fleet/T1/record", "refs/orange/fleet/T1/work"
-	unsigned := git(t, at, "rev-parse", work)
+	unsigned := gitIn(t, at, "rev-parse", work)
 	h1 := a.signs("h1")
 	stranger := newPlace(t)
 	foreign := stranger.signs("h2")
@@ -328,31 +328,31 @@ func TestRestore_takesOnlySignedSnapshotsWhereThereAreSigners(t *testing.T) {
 	}
 	refused := func(what, why string, order fencing.RestoreOrder, signers ...string) {
 		t.Helper()
-		before := git(t, at, "for-each-ref")
+		before := gitIn(t, at, "for-each-ref")
 		b, err := home(order, signers...)
 		if !errors.Is(err, fencing.ErrUnexpected) || !strings.Contains(err.Error(), why) {
 			t.Errorf("%s: %v", what, err)
 		}
 		b.hasNothing(what)
-		if after := git(t, at, "for-each-ref"); after != before {
+		if after := gitIn(t, at, "for-each-ref"); after != before {
 			t.Errorf("%s: the refs were %s and are %s", what, before, after)
 		}
 	}
 	refused("unsigned", "it is not signed by an ssh key", fencing.RestoreOrder{}, h1)
 	must(t, a.take(at))
-	good, goodWork := git(t, at, "rev-parse", record), git(t, at, "rev-parse", work)
+	good, goodWork := gitIn(t, at, "rev-parse", record), gitIn(t, at, "rev-parse", work)
 	refused("of a foreign host", "which ", fencing.RestoreOrder{}, foreign)
 	refused("of no host", "which ", fencing.RestoreOrder{}, "\n")
 	refused("of another host than had it", `signed by "h1", and "h2" had the task`, fencing.RestoreOrder{Host: "h2"},
 		h1, foreign)
-	git(t, at, "update-ref", record, forged(t, at, good))
+	gitIn(t, at, "update-ref", record, forged(t, at, good))
 	refused("a forged record", "its signature is not one of this commit", fencing.RestoreOrder{}, h1)
-	git(t, at, "update-ref", record, good)
-	git(t, at, "update-ref", work, forged(t, at, goodWork))
+	gitIn(t, at, "update-ref", record, good)
+	gitIn(t, at, "update-ref", work, forged(t, at, goodWork))
 	refused("forged work", "its record names the work", fencing.RestoreOrder{}, h1)
-	git(t, at, "update-ref", work, unsigned)
+	gitIn(t, at, "update-ref", work, unsigned)
 	refused("the work of an earlier snapshot", "its record names the work", fencing.RestoreOrder{}, h1)
-	git(t, at, "update-ref", work, goodWork)
+	gitIn(t, at, "update-ref", work, goodWork)
 	b, err := home(fencing.RestoreOrder{Host: "h1"}, h1, foreign)
 	if err != nil || len(b.got) != 1 {
 		t.Fatalf("a signed one: %v", err)
@@ -378,7 +378,7 @@ func TestSigner_doesNotGoByTheRepositorysConfiguration(t *testing.T) {
 	must(t, os.WriteFile(program, []byte("#!/bin/sh\ntouch \"$0\".ran\nexit 0\n"), 0o700))
 	for key, value := range map[string]string{"gpg.ssh.allowedSignersFile": own, "gpg.ssh.program": program,
 		"gpg.program": program, "gpg.format": "openpgp", "gpg.minTrustLevel": "undefined"} {
-		git(t, b.repo.Path, "config", key, value)
+		gitIn(t, b.repo.Path, "config", key, value)
 	}
 	if err := b.restore(at, fencing.RestoreOrder{}); !errors.Is(err, fencing.ErrUnexpected) {
 		t.Errorf("it was restored by what its own repository says: %v", err)
@@ -407,7 +407,7 @@ func TestASnapshotThatWasPushedAndNotNotedIsFoundOut(t *testing.T) {
 	}
 	before.Sent[vault] = before.Acknowledged[vault] // it sent that one, and another home has pushed since
 	must(t, p.hold("T1", before))
-	if err := p.take(vault); !errors.Is(err, worktree.ErrSnapshotMoved) {
+	if err := p.take(vault); !errors.Is(err, ship.ErrSnapshotMoved) {
 		t.Errorf("after the snapshot of another home: %v", err)
 	}
 }
@@ -426,8 +426,8 @@ func TestASnapshotIsPushedOnlyIfSomethingChanged(t *testing.T) {
 	if second := take(); first.Unchanged || !second.Unchanged || second.Record != first.Record {
 		t.Errorf("the first is %+v, the second %+v", first, second)
 	}
-	git(t, p.repo.Path, "checkout", "-q", "topic")
-	git(t, p.repo.Path, "commit", "-q", "--allow-empty", "-m", "More")
+	gitIn(t, p.repo.Path, "checkout", "-q", "topic")
+	gitIn(t, p.repo.Path, "commit", "-q", "--allow-empty", "-m", "More")
 	if third := take(); third.Unchanged {
 		t.Error("a new commit is not in the snapshot")
 	}

@@ -10,7 +10,8 @@ import (
 	"orange/internal/rules/fencing"
 	"orange/internal/rules/task"
 	"orange/internal/run/proc"
-	"orange/internal/work/worktree"
+	"orange/internal/work/git"
+	"orange/internal/work/ship"
 )
 
 // hostKey is the file with the ssh key that this home signs its snapshots with; empty where it has none. Where the home
@@ -43,7 +44,7 @@ func present(home, name string) (string, error) {
 // signer is the host that has signed the record of a snapshot; empty where this home takes those of anyone. The work is
 // signed too, by that host or by an earlier one: a host that brings a task back pushes a record first, and has no work
 // of its own yet.
-func (k Keeper) signer(ctx context.Context, repo worktree.Repo, said about, s worktree.Shipped) (string, error) {
+func (k Keeper) signer(ctx context.Context, repo git.Repo, said about, s ship.Shipped) (string, error) {
 	signers, err := signersOf(k.Home)
 	if err != nil || signers == "" {
 		return "", err

@@ -20,6 +20,8 @@ import (
 	"orange/internal/rules/record"
 	"orange/internal/rules/task"
 	"orange/internal/run/proc"
+	"orange/internal/work/git"
+	"orange/internal/work/ship"
 	"orange/internal/work/worktree"
 )
 
@@ -83,16 +85,17 @@ const (
 )
 
 // equals reports whether an earlier snapshot has the same of the task. One that cannot be read has not.
-func (a about) equals(ctx context.Context, repo worktree.Repo, earlier string) bool {
+func (a about) equals(ctx context.Context, repo git.Repo, earlier string) bool {
 	if earlier == "" {
 		return false
 	}
-	text, err := repo.RecordText(ctx, earlier, aboutName)
+	text, err := ship.Snapshots{Repo: repo}.RecordText(ctx, earlier, aboutName)
 	var b about
 	if err != nil || json.Unmarshal(text, &b) != nil || b.Work == nil {
 		return false
 	}
-	return a.Event == b.Event && a.Epoch == b.Epoch && a.Branch == b.Branch && repo.SameWork(ctx, *a.Work, *b.Work)
+	return a.Event == b.Event && a.Epoch == b.Epoch && a.Branch == b.Branch &&
+		ship.Snapshots{Repo: repo}.SameWork(ctx, *a.Work, *b.Work)
 }
 
 // workOf is the commit of the files of a task's worktree, or of its branch where it has none.
@@ -100,7 +103,7 @@ func workOf(ctx context.Context, slot worktree.Slot, t task.Task, o record.Snaps
 	taken record.TakenSnapshot, err error) {
 	taken = record.TakenSnapshot{Event: t.Seq, Left: []string{}}
 	if slot.Dir == "" {
-		taken.Work, err = slot.Repo.BranchCommit(ctx, t.ID, t.Branch)
+		taken.Work, err = ship.Snapshots{Repo: slot.Repo}.BranchCommit(ctx, t.ID, t.Branch)
 		return taken, err
 	}
 	var left []string
@@ -113,7 +116,7 @@ func workOf(ctx context.Context, slot worktree.Slot, t task.Task, o record.Snaps
 
 // commit is a commit of a task's folder, with what is said of the task and the text of its workflow, behind earlier
 // ones: the record before, and work that no other ref will have.
-func (a about) commit(ctx context.Context, repo worktree.Repo, folder string, rules []byte, earlier ...string) (
+func (a about) commit(ctx context.Context, repo git.Repo, folder string, rules []byte, earlier ...string) (
 	string, error) {
 	text, err := json.MarshalIndent(a, "", "  ")
 	if err != nil {
@@ -121,7 +124,7 @@ func (a about) commit(ctx context.Context, repo worktree.Repo, folder string, ru
 	}
 	texts := map[string]string{aboutName: string(text) + "\n", workflowName: string(rules)}
 	message := fmt.Sprintf("epoch %d, event %d\n", a.Epoch, a.Event)
-	return repo.FolderCommit(ctx, folder, texts, message, earlier...)
+	return ship.Snapshots{Repo: repo}.FolderCommit(ctx, folder, texts, message, earlier...)
 }
 
 // keeps reports whether a new file belongs to a snapshot.
@@ -217,7 +220,7 @@ func (k Keeper) Forget(ctx context.Context, t task.Task) error {
 	for to, acknowledged := range h.Acknowledged { // each independently
 		slot, err := k.Slots.Slot(task.Task{ID: t.ID, Project: t.Project})
 		if err == nil {
-			err = slot.Repo.Unship(ctx, to, t.ID, acknowledged)
+			err = ship.Snapshots{Repo: slot.Repo}.Unship(ctx, to, t.ID, acknowledged)
 		}
 		all = errors.Join(all, err)
 	}

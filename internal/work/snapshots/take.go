@@ -9,16 +9,18 @@ import (
 
 	"orange/internal/rules/record"
 	"orange/internal/rules/task"
+	"orange/internal/work/git"
+	"orange/internal/work/ship"
 	"orange/internal/work/worktree"
 )
 
 // pending is a snapshot that is made and pushed.
 type pending struct {
 	taken   record.TakenSnapshot
-	repo    worktree.Repo
+	repo    git.Repo
 	held    held
-	last    worktree.Shipped // that it goes behind
-	release func()           // lets another program take a snapshot of the task; may be called twice
+	last    ship.Shipped // that it goes behind
+	release func()       // lets another program take a snapshot of the task; may be called twice
 }
 
 func (p *pending) open() bool { return p.taken.Err == nil && !p.taken.Unchanged }
@@ -105,7 +107,7 @@ func (k Keeper) pushAll(ctx context.Context, to string, all []*pending) {
 	if len(all) == 0 {
 		return
 	}
-	if err := k.push(ctx, to, all); len(all) == 1 || !worktree.ShipRefused(err) {
+	if err := k.push(ctx, to, all); len(all) == 1 || !ship.Refused(err) {
 		fail(all, err)
 		return
 	}
@@ -114,7 +116,7 @@ func (k Keeper) pushAll(ctx context.Context, to string, all []*pending) {
 			continue
 		}
 		err := k.push(ctx, to, all[i:i+1])
-		if err != nil && !worktree.ShipRefused(err) { // the repository does not answer any more
+		if err != nil && !ship.Refused(err) { // the repository does not answer any more
 			fail(all[i:], err)
 			return
 		}
@@ -128,7 +130,7 @@ func fail(all []*pending, err error) {
 	for _, p := range all {
 		switch {
 		case p.taken.Err != nil:
-		case errors.Is(err, worktree.ErrSnapshotMoved):
+		case errors.Is(err, ship.ErrSnapshotMoved):
 			p.taken.Err = fmt.Errorf("%w; nothing was pushed; if the task goes on elsewhere, let it go here: orange "+
 				"task leave %s", err, p.taken.Task)
 		default:
@@ -140,7 +142,7 @@ func fail(all []*pending, err error) {
 // push pushes snapshots, all or none. One that cannot be noted has its own error, and is not among them.
 func (k Keeper) push(ctx context.Context, to string, all []*pending) error {
 	var noted []*pending
-	var shipments []worktree.Shipment
+	var shipments []ship.Shipment
 	for _, p := range all {
 		id := p.taken.Task
 		p.held.Sent[to] = p.taken.Record // it may get there, and this program may not learn so
@@ -148,13 +150,13 @@ func (k Keeper) push(ctx context.Context, to string, all []*pending) error {
 			continue
 		}
 		noted = append(noted, p)
-		shipments = append(shipments, worktree.Shipment{Task: id, Acknowledged: p.last.Record,
-			Shipped: worktree.Shipped{Record: p.taken.Record, Work: p.taken.Work}})
+		shipments = append(shipments, ship.Shipment{Task: id, Acknowledged: p.last.Record,
+			Shipped: ship.Shipped{Record: p.taken.Record, Work: p.taken.Work}})
 	}
 	if len(noted) == 0 {
 		return nil
 	}
-	if err := noted[0].repo.Ship(ctx, to, shipments...); err != nil {
+	if err := (ship.Snapshots{Repo: noted[0].repo}).Ship(ctx, to, shipments...); err != nil {
 		return err
 	}
 	for _, p := range noted {
@@ -178,7 +180,7 @@ func (k Keeper) settleSent(ctx context.Context, to string, all []*pending) {
 	if len(sent) == 0 {
 		return
 	}
-	newest, err := sent[0].repo.Records(ctx, to, ids...)
+	newest, err := ship.Snapshots{Repo: sent[0].repo}.Records(ctx, to, ids...)
 	if err != nil {
 		fail(sent, err)
 		return
@@ -193,7 +195,7 @@ func (k Keeper) settle(ctx context.Context, to string, p *pending, newest string
 	if id := p.taken.Task; newest == p.held.Sent[to] {
 		has, err := p.repo.HasCommit(ctx, newest)
 		if err == nil && !has { // it was cleared away here, and the next one is behind it
-			_, err = p.repo.NewestRecord(ctx, to, id, "")
+			_, err = ship.Snapshots{Repo: p.repo}.NewestRecord(ctx, to, id, "")
 		}
 		if err != nil {
 			return err
@@ -207,18 +209,19 @@ func (k Keeper) settle(ctx context.Context, to string, p *pending, newest string
 // last is the snapshot that the next one goes behind; none for the first one. Where this home got the task in a later
 // epoch and created it, that may be one of an earlier home, which has created it too, and whose answer the fleet never
 // got: then it has that home's work, which no ref of the task has any more once this home has pushed its own.
-func (k Keeper) last(ctx context.Context, repo worktree.Repo, to, id string, h held) (s worktree.Shipped, err error) {
+func (k Keeper) last(ctx context.Context, repo git.Repo, to, id string, h held) (s ship.Shipped, err error) {
 	if s.Record = h.Acknowledged[to]; s.Record != "" || h.Epoch == 1 {
 		return s, nil
 	}
-	there, err := repo.Fetched(ctx, to, id)
+	there, err := ship.Snapshots{Repo: repo}.Fetched(ctx, to, id)
 	if errors.Is(err, task.ErrNotFound) {
 		return s, nil
 	}
-	err = errors.Join(err, repo.LetGo(context.WithoutCancel(ctx), id)) // its objects stay for long enough
+	// its objects stay for long enough
+	err = errors.Join(err, ship.Snapshots{Repo: repo}.LetGo(context.WithoutCancel(ctx), id))
 	var text []byte
 	if err == nil {
-		text, err = repo.RecordText(ctx, there.Record, aboutName)
+		text, err = ship.Snapshots{Repo: repo}.RecordText(ctx, there.Record, aboutName)
 	}
 	var said about
 	if err != nil || json.Unmarshal(text, &said) != nil || said.Task != id || said.Epoch < 1 || said.Epoch >= h.Epoch {
@@ -228,7 +231,7 @@ func (k Keeper) last(ctx context.Context, repo worktree.Repo, to, id string, h h
 }
 
 // commits makes the two commits of a snapshot behind the last one, while no one writes the mirrors of the task.
-func (k Keeper) commits(ctx context.Context, id string, epoch int, last worktree.Shipped, o record.SnapshotOrder) (
+func (k Keeper) commits(ctx context.Context, id string, epoch int, last ship.Shipped, o record.SnapshotOrder) (
 	taken record.TakenSnapshot, err error) {
 	release, err := k.Files.Lock(ctx, k.FilesLock(id))
 	if err != nil {

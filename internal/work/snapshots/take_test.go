@@ -10,8 +10,7 @@ import (
 
 	"orange/internal/rules/record"
 	"orange/internal/rules/task"
-	"orange/internal/run/proc"
-	"orange/internal/work/worktree"
+	"orange/internal/work/ship"
 )
 
 // several has tasks T1 to T3 on record; no other one is.
@@ -76,10 +75,11 @@ func TestASnapshotThatIsRefusedStopsNoneOfTheOthers(t *testing.T) {
 	for name, refuses := range map[string]func(at string, p *place){
 		"another home has pushed one": func(at string, p *place) {
 			dir := p.Dir("garden", "T2")
-			commit, err := p.repo.FolderCommit(t.Context(), dir, map[string]string{aboutName: "{}"}, "m\n")
+			commit, err := ship.Snapshots{Repo: p.repo}.FolderCommit(t.Context(), dir,
+				map[string]string{aboutName: "{}"}, "m\n")
 			must(t, err)
-			must(t, p.repo.Ship(t.Context(), at, worktree.Shipment{Task: "T2",
-				Shipped: worktree.Shipped{Record: commit}}))
+			must(t, ship.Snapshots{Repo: p.repo}.Ship(t.Context(), at, ship.Shipment{Task: "T2",
+				Shipped: ship.Shipped{Record: commit}}))
 		},
 		"the repository does not want it": func(at string, _ *place) {
 			hook := "#!/bin/sh\ncase $1 in */T2/*) exit 1; esac\n"
@@ -95,11 +95,12 @@ func TestASnapshotThatIsRefusedStopsNoneOfTheOthers(t *testing.T) {
 				if refused := taken.Err != nil; refused != (taken.Task == "T2") {
 					t.Errorf("the snapshot of %s: %v", taken.Task, taken.Err)
 				}
-				moved := errors.Is(taken.Err, worktree.ErrSnapshotMoved)
+				moved := errors.Is(taken.Err, ship.ErrSnapshotMoved)
 				if taken.Task == "T2" && moved != strings.HasPrefix(name, "another") {
 					t.Errorf("the reason: %v", taken.Err)
 				}
-				there := git(t, at, "for-each-ref", "--format=%(objectname)", "refs/orange/fleet/"+taken.Task+"/record")
+				there := gitIn(t, at, "for-each-ref", "--format=%(objectname)",
+					"refs/orange/fleet/"+taken.Task+"/record")
 				if (there == taken.Record) == (taken.Task == "T2") {
 					t.Errorf("of %s there is %q, want %q", taken.Task, there, taken.Record)
 				}
@@ -133,7 +134,7 @@ func TestARepositoryThatIsNotReachedIsAskedOnce(t *testing.T) {
 	if one, three := take("T1"), take("T1", "T2", "T3"); one != three || one == 0 {
 		t.Errorf("an environment was asked for %d times for one task, %d times for three", one, three)
 	}
-	git(t, filepath.Dir(at), "init", "-q", "--bare", at)
+	gitIn(t, filepath.Dir(at), "init", "-q", "--bare", at)
 	for _, taken := range p.Take(t.Context(), []string{"T1", "T2", "T3"}, record.SnapshotOrder{To: at}) {
 		must(t, taken.Err)
 	}
@@ -152,7 +153,7 @@ func TestSnapshotsThatArrivedUnseenAreBehindTheNextOnes(t *testing.T) {
 	}
 	for i, taken := range p.Take(t.Context(), []string{"T1", "T2"}, order) {
 		must(t, taken.Err)
-		if parent := git(t, at, "rev-parse", "refs/orange/fleet/"+taken.Task+"/record^"); parent != first[i].Record {
+		if parent := gitIn(t, at, "rev-parse", "refs/orange/fleet/"+taken.Task+"/record^"); parent != first[i].Record {
 			t.Errorf("the next snapshot of %s is behind %s, want %s", taken.Task, parent, first[i].Record)
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	"orange/internal/rules/record"
 	"orange/internal/rules/task"
 	"orange/internal/run/proc"
+	"orange/internal/work/git"
 )
 
 // What is set aside, in words.
@@ -43,7 +44,7 @@ type asideNote struct {
 // Asides lists what is set aside in a folder of workspaces, for one task or, where that is empty, for all: the oldest
 // first. A note whose folder is gone is left out; one that cannot be read is an error, and the others are listed.
 func Asides(workspaces, taskID string) (all []record.Aside, err error) {
-	defer explain(&err, "cannot list all that is set aside in %q", workspaces)
+	defer git.Explain(&err, "cannot list all that is set aside in %q", workspaces)
 	tasks := []string{taskID}
 	if taskID == "" {
 		if tasks, err = namesIn(asideFolder(workspaces)); err != nil {
@@ -116,7 +117,7 @@ func readAside(dir string) (one record.Aside, there bool, err error) {
 
 // newAside makes the place for something of the slot, with its note. What is killed after it leaves a note without
 // anything, which counts as none.
-func (s Slot) newAside(taskID, path, why string, linked bool) (record.Aside, error) {
+func (s sweep) newAside(taskID, path, why string, linked bool) (record.Aside, error) {
 	from := filepath.Join(s.Dir, filepath.FromSlash(path))
 	a := record.Aside{Task: taskID, Path: path, Why: why, Linked: linked, Since: time.Now().UTC().Truncate(time.Second)}
 	a.Files, a.Bytes = sizeOf(from)
@@ -156,7 +157,7 @@ func sizeOf(path string) (files int, bytes int64) {
 }
 
 // setAside moves something out of the slot as a whole.
-func (s Slot) setAside(ctx context.Context, taskID, path, why string) (record.Aside, error) {
+func (s sweep) setAside(ctx context.Context, taskID, path, why string) (record.Aside, error) {
 	path = strings.TrimSuffix(path, "/")
 	a, err := s.newAside(taskID, path, why, false)
 	if err == nil {
@@ -182,15 +183,15 @@ func relocate(ctx context.Context, from, to string) error {
 	}
 	if errors.Is(err, syscall.EXDEV) {
 		if _, err = proc.Run(ctx, proc.Command{Name: "cp", Args: []string{"-a", "--", from, to}}); err == nil {
-			err = removeAll(from)
+			err = git.RemoveAll(from)
 		}
 	}
 	return err
 }
 
 // Restore moves what is set aside to a place where nothing is. For a worktree, r is its repository.
-func (r Repo) Restore(ctx context.Context, a record.Aside, to string) (err error) {
-	defer explain(&err, "cannot bring back %q of task %s", a.Path, a.Task)
+func (r Worktrees) Restore(ctx context.Context, a record.Aside, to string) (err error) {
+	defer git.Explain(&err, "cannot bring back %q of task %s", a.Path, a.Task)
 	if info, err := os.Lstat(to); err == nil && info.IsDir() {
 		_ = os.Remove(to) // an empty folder, such as that of a submodule, is in no one's way
 	}
@@ -201,7 +202,7 @@ func (r Repo) Restore(ctx context.Context, a record.Aside, to string) (err error
 		return err
 	}
 	if a.Linked {
-		_, _ = r.run(ctx, "worktree", "unlock", "--", a.At) // it may be unlocked already
+		_, _ = r.Run(ctx, "worktree", "unlock", "--", a.At) // it may be unlocked already
 	}
 	if err := relocate(ctx, a.At, to); err != nil {
 		return err
@@ -209,21 +210,21 @@ func (r Repo) Restore(ctx context.Context, a record.Aside, to string) (err error
 	if err := forgetEmpty(a); err != nil || !a.Linked {
 		return err
 	}
-	if _, err := r.run(ctx, "worktree", "repair", "--", to); err != nil {
+	if _, err := r.Run(ctx, "worktree", "repair", "--", to); err != nil {
 		return fmt.Errorf("it is at %q now, but git does not know it there: git worktree repair %q: %w", to, to, err)
 	}
 	return nil
 }
 
 // Drop removes what is set aside, for good. For a worktree, r is its repository.
-func (r Repo) Drop(ctx context.Context, a record.Aside) (err error) {
-	defer explain(&err, "cannot drop %q of task %s", a.Path, a.Task)
-	if err := removeAll(a.At); err != nil {
+func (r Worktrees) Drop(ctx context.Context, a record.Aside) (err error) {
+	defer git.Explain(&err, "cannot drop %q of task %s", a.Path, a.Task)
+	if err := git.RemoveAll(a.At); err != nil {
 		return err
 	}
 	if a.Linked { // git forgets one whose folder is gone, whatever was wrong with that
-		if _, err := r.run(ctx, "worktree", "remove", "--force", "--force", "--", a.At); err != nil &&
-			!refusedWith(err, "is not a working tree") {
+		if _, err := r.Run(ctx, "worktree", "remove", "--force", "--force", "--", a.At); err != nil &&
+			!git.RefusedWith(err, "is not a working tree") {
 			return err
 		}
 	}

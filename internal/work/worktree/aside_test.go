@@ -45,23 +45,23 @@ func TestRelease_setsRepositoriesInsideOfTheSlotAside(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	s := h.prepared(t, "topic", "T1")
-	git(t, s.Dir, "init", "-q", "empty")
-	git(t, s.Dir, "init", "-q", "outer/nested")
+	gitIn(t, s.Dir, "init", "-q", "empty")
+	gitIn(t, s.Dir, "init", "-q", "outer/nested")
 	commit(t, filepath.Join(s.Dir, "outer/nested"), "precious.txt", "x")
 	write(t, s.Dir, "empty/precious.txt", "x")
 	write(t, s.Dir, "a.txt", "half\n")
-	git(t, s.Dir, "init", "-q", "cache/warm") // git ignores cache/
+	gitIn(t, s.Dir, "init", "-q", "cache/warm") // git ignores cache/
 	done := cleared(t, s, "T1")
-	want(t, "kept", git(t, h.Path, "show", done.Rescued[0].Ref+":a.txt"), "half")
+	want(t, "kept", gitIn(t, h.Path, "show", done.Rescued[0].Ref+":a.txt"), "half")
 	wantAside(t, done.Aside, "empty: a repository of its own", "outer/nested: a repository of its own")
 	want(t, "warm", exists(s.Dir, "cache/warm/.git"), true)
-	wantClean(t, s, git(t, h.Path, "rev-parse", "main"))
+	wantClean(t, s, gitIn(t, h.Path, "rev-parse", "main"))
 	want(t, "nothing more", len(cleared(t, s, "T1").Aside), 0)
 	prepare(t, s, "next", "T2")
-	git(t, s.Dir, "add", "-A")
-	want(t, "the next task adds nothing of it", git(t, s.Dir, "status", "--porcelain"), "")
+	gitIn(t, s.Dir, "add", "-A")
+	want(t, "the next task adds nothing of it", gitIn(t, s.Dir, "status", "--porcelain"), "")
 	release(t, s, "T2")
-	if err := h.Remove(t.Context(), s.Dir); err != nil {
+	if err := (Worktrees{Repo: h.Repo}).Remove(t.Context(), s.Dir); err != nil {
 		t.Error(err)
 	}
 
@@ -71,12 +71,12 @@ func TestRelease_setsRepositoriesInsideOfTheSlotAside(t *testing.T) {
 		t.Errorf("found %+v", all[0])
 	}
 	back := filepath.Join(h.Path, "back")
-	if err := h.Restore(t.Context(), all[1], back); err != nil {
+	if err := (Worktrees{Repo: h.Repo}).Restore(t.Context(), all[1], back); err != nil {
 		t.Fatal(err)
 	}
 	want(t, "back", read(t, back, "precious.txt"), "x")
-	wantError(t, h.Restore(t.Context(), all[0], back), "there is something at", back)
-	if err := h.Drop(t.Context(), all[0]); err != nil {
+	wantError(t, Worktrees{Repo: h.Repo}.Restore(t.Context(), all[0], back), "there is something at", back)
+	if err := (Worktrees{Repo: h.Repo}).Drop(t.Context(), all[0]); err != nil {
 		t.Fatal(err)
 	}
 	want(t, "left", len(asidesOf(t, s, "")), 0)
@@ -89,7 +89,7 @@ func TestPrepare_setsAsideWhatLiesInAFreeSlot(t *testing.T) {
 	h := newHome(t)
 	s := h.prepared(t, "topic", "T1")
 	release(t, s, "T1")
-	git(t, s.Dir, "init", "-q", "lib")
+	gitIn(t, s.Dir, "init", "-q", "lib")
 	commit(t, filepath.Join(s.Dir, "lib"), "precious.txt", "x")
 	done := prepare(t, s, "next", "T2")
 	wantAside(t, done.Aside, "lib: a repository of its own")
@@ -101,12 +101,12 @@ func TestRelease_setsARepositoryAsideThatTheBranchHasAsALink(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	s := h.prepared(t, "topic", "T1")
-	git(t, s.Dir, "init", "-q", "lib")
+	gitIn(t, s.Dir, "init", "-q", "lib")
 	commit(t, filepath.Join(s.Dir, "lib"), "precious.txt", "x")
-	git(t, s.Dir, "add", "-A")
-	git(t, s.Dir, "commit", "-q", "-m", "link")
+	gitIn(t, s.Dir, "add", "-A")
+	gitIn(t, s.Dir, "commit", "-q", "-m", "link")
 	wantAside(t, cleared(t, s, "T1").Aside, "lib: a repository of its own")
-	wantClean(t, s, git(t, h.Path, "rev-parse", "main"))
+	wantClean(t, s, gitIn(t, h.Path, "rev-parse", "main"))
 }
 
 // A worktree that an agent added inside of its own is removed where it holds nothing, else moved and locked.
@@ -114,38 +114,38 @@ func TestRelease_takesWorktreesOutThatWereAddedInsideOfTheSlot(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	s := h.prepared(t, "topic", "T1")
-	git(t, s.Dir, "worktree", "add", "-q", ".claude/worktrees/clean", "-b", "clean")
-	git(t, s.Dir, "worktree", "add", "-q", ".claude/worktrees/ahead", "-b", "ahead")
+	gitIn(t, s.Dir, "worktree", "add", "-q", ".claude/worktrees/clean", "-b", "clean")
+	gitIn(t, s.Dir, "worktree", "add", "-q", ".claude/worktrees/ahead", "-b", "ahead")
 	commit(t, filepath.Join(s.Dir, ".claude/worktrees/ahead"), "new.txt", "x")
-	git(t, s.Dir, "worktree", "add", "-q", "cache/dirty", "-b", "dirty") // git ignores cache/
+	gitIn(t, s.Dir, "worktree", "add", "-q", "cache/dirty", "-b", "dirty") // git ignores cache/
 	write(t, s.Dir, "cache/dirty/half.txt", "half")
-	git(t, s.Dir, "worktree", "add", "-q", "within", "-b", "within")
+	gitIn(t, s.Dir, "worktree", "add", "-q", "within", "-b", "within")
 	commit(t, filepath.Join(s.Dir, "within"), "part.txt", "x")
-	git(t, s.Dir, "merge", "-q", "within")
+	gitIn(t, s.Dir, "merge", "-q", "within")
 	done := cleared(t, s, "T1")
 	want(t, "set aside", len(done.Aside), 2)
 	want(t, "removed", exists(s.Dir, ".claude") || exists(s.Dir, "within") || exists(s.Dir, "cache/dirty"), false)
-	known := git(t, h.Path, "worktree", "list", "--porcelain")
+	known := gitIn(t, h.Path, "worktree", "list", "--porcelain")
 	for _, a := range done.Aside {
 		want(t, "why", a.Why, "a worktree that was added here")
 		if a.Path == "cache/dirty" {
 			want(t, "its work", read(t, a.At, "half.txt"), "half")
 		}
-		want(t, "its branch", git(t, a.At, "branch", "--show-current"), filepath.Base(a.Path))
+		want(t, "its branch", gitIn(t, a.At, "branch", "--show-current"), filepath.Base(a.Path))
 		if !strings.Contains(known, "worktree "+a.At+"\n") ||
 			!strings.Contains(known, "locked set aside by Orange for task T1") {
 			t.Errorf("git knows %s", known)
 		}
 	}
 	to := filepath.Join(t.TempDir(), "there")
-	if err := h.Restore(t.Context(), done.Aside[0], to); err != nil {
+	if err := (Worktrees{Repo: h.Repo}).Restore(t.Context(), done.Aside[0], to); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(git(t, h.Path, "worktree", "list", "--porcelain"), "worktree "+to+"\n") {
+	if !strings.Contains(gitIn(t, h.Path, "worktree", "list", "--porcelain"), "worktree "+to+"\n") {
 		t.Error("git does not know it")
 	}
-	want(t, "git works there", git(t, to, "status", "--porcelain", "--untracked-files=no"), "")
-	if err := h.Drop(t.Context(), done.Aside[1]); err != nil {
+	want(t, "git works there", gitIn(t, to, "status", "--porcelain", "--untracked-files=no"), "")
+	if err := (Worktrees{Repo: h.Repo}).Drop(t.Context(), done.Aside[1]); err != nil {
 		t.Fatal(err)
 	}
 	want(t, "left", len(asidesOf(t, s, "")), 0)
@@ -155,23 +155,23 @@ func TestRelease_takesWorktreesOutThatWereAddedInsideOfTheSlot(t *testing.T) {
 func TestRelease_setsASubmoduleWithWorkAsideAsARepository(t *testing.T) {
 	t.Parallel()
 	h, lib, inner := newHome(t), newHome(t), newHome(t)
-	git(t, lib.Path, "submodule", "--quiet", "add", inner.Path, "inner")
-	git(t, lib.Path, "commit", "-q", "-m", "inner")
-	git(t, h.Path, "submodule", "--quiet", "add", lib.Path, "lib")
-	git(t, h.Path, "submodule", "--quiet", "add", lib.Path, "same")
-	git(t, h.Path, "commit", "-q", "-m", "lib")
+	gitIn(t, lib.Path, "submodule", "--quiet", "add", inner.Path, "inner")
+	gitIn(t, lib.Path, "commit", "-q", "-m", "inner")
+	gitIn(t, h.Path, "submodule", "--quiet", "add", lib.Path, "lib")
+	gitIn(t, h.Path, "submodule", "--quiet", "add", lib.Path, "same")
+	gitIn(t, h.Path, "commit", "-q", "-m", "lib")
 	s := h.prepared(t, "topic", "T1")
-	git(t, s.Dir, "submodule", "--quiet", "update", "--init", "--recursive")
+	gitIn(t, s.Dir, "submodule", "--quiet", "update", "--init", "--recursive")
 	commit(t, filepath.Join(s.Dir, "lib/inner"), "precious.txt", "x")
 	write(t, s.Dir, "lib/a.txt", "half\n")
 	done := cleared(t, s, "T1")
 	wantAside(t, done.Aside, "lib: a submodule with work of its own")
 	want(t, "the other one", exists(s.Dir, "same/.git"), true)
-	want(t, "clean", git(t, s.Dir, "status", "--porcelain"), "")
+	want(t, "clean", gitIn(t, s.Dir, "status", "--porcelain"), "")
 	at := done.Aside[0].At
 	want(t, "its work", read(t, at, "a.txt"), "half\n")
-	want(t, "its changes", git(t, at, "status", "--porcelain", "--ignore-submodules=all"), " M a.txt")
-	want(t, "the inner commit", git(t, filepath.Join(at, "inner"), "log", "-1", "--format=%s"), "change precious.txt")
+	want(t, "its changes", gitIn(t, at, "status", "--porcelain", "--ignore-submodules=all"), " M a.txt")
+	want(t, "the inner commit", gitIn(t, filepath.Join(at, "inner"), "log", "-1", "--format=%s"), "change precious.txt")
 	prepare(t, s, "next", "T2")
 	if err := (Slot{Repo: h.Repo, Dir: s.Dir}).Submodules(t.Context()); err != nil {
 		t.Fatal(err)
@@ -201,7 +201,7 @@ func TestRelease_setsASlotAsideThatCannotBeCleared(t *testing.T) {
 	h := newHome(t)
 	s := h.prepared(t, "topic", "T1")
 	write(t, s.Dir, "half.txt", "half")
-	a, err := s.asideSlot(t.Context(), "T1")
+	a, err := s.sweep().asideSlot(t.Context(), "T1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,12 +218,12 @@ func TestRelease_setsASlotAsideThatCannotBeCleared(t *testing.T) {
 func TestRelease_movesNoRepositoryThatIsNotTheSlotsOwn(t *testing.T) {
 	t.Parallel()
 	h, lib, persons := newHome(t), newHome(t), newHome(t)
-	git(t, h.Path, "submodule", "--quiet", "add", lib.Path, "lib")
-	git(t, h.Path, "commit", "-q", "-m", "lib")
+	gitIn(t, h.Path, "submodule", "--quiet", "add", lib.Path, "lib")
+	gitIn(t, h.Path, "commit", "-q", "-m", "lib")
 	s := h.prepared(t, "topic", "T1")
-	git(t, s.Dir, "submodule", "--quiet", "update", "--init")
+	gitIn(t, s.Dir, "submodule", "--quiet", "update", "--init")
 	write(t, s.Dir, "lib/.git", "gitdir: "+filepath.Join(persons.Path, ".git")+"\n")
 	write(t, s.Dir, "lib/deep/.git", "gitdir: "+filepath.Join(persons.Path, ".git")+"\n")
 	wantAside(t, cleared(t, s, "T1").Aside, "lib: a submodule with work of its own")
-	want(t, "the person's repository", git(t, persons.Path, "status", "--porcelain"), "")
+	want(t, "the person's repository", gitIn(t, persons.Path, "status", "--porcelain"), "")
 }

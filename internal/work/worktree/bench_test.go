@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"orange/internal/work/git"
 )
 
 // BenchmarkWarm compares a warm acquire with the two commands that it cannot do without.
@@ -12,7 +14,7 @@ func BenchmarkWarm(b *testing.B) {
 	for _, files := range []int{50, 20000} {
 		b.Run(fmt.Sprint(files), func(b *testing.B) {
 			root := b.TempDir()
-			h := home{root: root, Repo: Repo{Path: root + "/top", DefaultBranch: "main"}}
+			h := home{root: root, Repo: git.Repo{Path: root + "/top", DefaultBranch: "main"}}
 			run := func(dir string, args ...string) {
 				if _, err := try(dir, args...); err != nil {
 					b.Fatal(err)

@@ -15,10 +15,8 @@ import (
 
 	"orange/internal/rules/task"
 	"orange/internal/run/proc"
+	"orange/internal/work/git"
 )
-
-// IncludeFile names, in a repository, ignored files that every worktree gets a copy of.
-const IncludeFile = ".worktreeinclude"
 
 // Wanted says which files of the main checkout that git does not track a worktree gets, in patterns as a .gitignore
 // has them: git itself reads them. Besides these it gets copies of the ignored files that IncludeFile names.
@@ -36,22 +34,22 @@ type extra struct {
 // Bring copies and links into the slot what it is to have of the main checkout, and answers what it had to leave out,
 // each with the reason. Nothing that lies in the slot or that git tracks there is replaced, and nothing is read from
 // outside of the repository or written outside of the slot. What is brought is excluded from git.
-func (s Slot) Bring(ctx context.Context, w Wanted) (left []string, err error) {
+func (s Extras) Bring(ctx context.Context, w Wanted) (left []string, err error) {
 	return s.bring(ctx, w, s.noteExtras)
 }
 
 // BringOnce is Bring for a checkout that is thrown away with all that lies in it.
-func (s Slot) BringOnce(ctx context.Context, w Wanted) (left []string, err error) {
+func (s Extras) BringOnce(ctx context.Context, w Wanted) (left []string, err error) {
 	return s.bring(ctx, w, func([]extra) error { return nil })
 }
 
-func (s Slot) bring(ctx context.Context, w Wanted, note func([]extra) error) (left []string, err error) {
-	defer explain(&err, "cannot bring files into workspace %q", s.Dir)
+func (s Extras) bring(ctx context.Context, w Wanted, note func([]extra) error) (left []string, err error) {
+	defer git.Explain(&err, "cannot bring files into workspace %q", s.Dir)
 	source, err := s.Repo.Files(ctx)
 	if err != nil || source == "" {
 		return w.unmet(), err
 	}
-	all, err := s.Repo.extras(ctx, source, w)
+	all, err := Main{Repo: s.Repo}.extras(ctx, source, w)
 	if err != nil || len(all) == 0 {
 		return nil, err
 	}
@@ -101,7 +99,7 @@ func (w Wanted) unmet() (left []string) {
 }
 
 // extras are what the patterns name in the checkout that files are taken from, each once: what is linked is not copied.
-func (r Repo) extras(ctx context.Context, source string, w Wanted) ([]extra, error) {
+func (r Main) extras(ctx context.Context, source string, w Wanted) ([]extra, error) {
 	var all []extra
 	seen := map[string]bool{}
 	links, err := r.untracked(ctx, source, w.Link, "--directory")
@@ -147,7 +145,7 @@ func anyAbove(name string, these map[string]bool) bool {
 
 // Untracked lists the files of the main checkout that git does not track and that the patterns, as in a .gitignore,
 // name. A repository inside of it ends in a slash.
-func (r Repo) Untracked(ctx context.Context, patterns []string) ([]string, error) {
+func (r Main) Untracked(ctx context.Context, patterns []string) ([]string, error) {
 	source, err := r.Files(ctx)
 	if err != nil || source == "" {
 		return nil, err
@@ -159,7 +157,7 @@ func (r Repo) Untracked(ctx context.Context, patterns []string) ([]string, error
 	return all, nil
 }
 
-func (r Repo) untracked(ctx context.Context, source string, patterns []string, options ...string) ([]string, error) {
+func (r Main) untracked(ctx context.Context, source string, patterns []string, options ...string) ([]string, error) {
 	args := append([]string{"ls-files", "-z", "--others", "--ignored"}, options...)
 	for _, one := range patterns {
 		args = append(args, "--exclude="+one)
@@ -167,13 +165,13 @@ func (r Repo) untracked(ctx context.Context, source string, patterns []string, o
 	if len(patterns) == 0 {
 		return nil, nil
 	}
-	return r.names(ctx, call{dir: source, args: args})
+	return r.Names(ctx, git.Call{Dir: source, Args: args})
 }
 
 // included lists the ignored files that IncludeFile names. It is read in the main checkout, which is a person's: on
 // a task's branch an agent could write it.
-func (r Repo) included(ctx context.Context, source string) ([]string, error) {
-	file := filepath.Join(source, IncludeFile)
+func (r Main) included(ctx context.Context, source string) ([]string, error) {
+	file := filepath.Join(source, git.IncludeFile)
 	info, err := os.Lstat(file)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
 		return nil, nil
@@ -181,7 +179,7 @@ func (r Repo) included(ctx context.Context, source string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	named, err := r.names(ctx, call{dir: source, args: []string{"ls-files", "-z", "--others", "--ignored",
+	named, err := r.Names(ctx, git.Call{Dir: source, Args: []string{"ls-files", "-z", "--others", "--ignored",
 		"--exclude-from=" + file}})
 	if err != nil {
 		return nil, err
@@ -190,30 +188,22 @@ func (r Repo) included(ctx context.Context, source string) ([]string, error) {
 }
 
 // ignored are those of the paths that git ignores in a folder. A path below a link is an error.
-func (r Repo) ignored(ctx context.Context, dir string, paths []string) ([]string, error) {
+func (r Main) ignored(ctx context.Context, dir string, paths []string) ([]string, error) {
 	if len(paths) == 0 {
 		return nil, nil
 	}
-	all, err := r.names(ctx, call{dir: dir, args: []string{"check-ignore", "-z", "--stdin"},
-		stdin: strings.Join(paths, "\x00") + "\x00"})
-	if exitCode(err) == 1 {
+	all, err := r.Names(ctx, git.Call{Dir: dir, Args: []string{"check-ignore", "-z", "--stdin"},
+		Stdin: strings.Join(paths, "\x00") + "\x00"})
+	if git.ExitCode(err) == 1 {
 		return nil, nil
 	}
 	return all, err
 }
 
-// names runs a git that lists paths, each ended by NUL.
-func (r Repo) names(ctx context.Context, c call) ([]string, error) {
-	out, err := r.git(ctx, c)
-	if err != nil || len(out.Stdout) == 0 {
-		return nil, err
-	}
-	return strings.Split(strings.TrimSuffix(string(out.Stdout), "\x00"), "\x00"), nil
-}
-
 // placeable are those of the extras for which there is a place in the slot, and of which nothing leads out of the
 // repository.
-func (s Slot) placeable(ctx context.Context, all []extra, from, to *os.Root) (some []extra, left []string, err error) {
+func (s Extras) placeable(ctx context.Context, all []extra, from, to *os.Root) (some []extra, left []string,
+	err error) {
 	tracked, err := s.tracked(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -270,8 +260,8 @@ func (g extra) unfit(from, to *os.Root) string {
 // inIndex are the files that git tracks, and their folders.
 type inIndex struct{ files, folders map[string]bool }
 
-func (s Slot) tracked(ctx context.Context) (inIndex, error) {
-	names, err := s.Repo.names(ctx, call{dir: s.Dir, args: []string{"ls-files", "-z", "--cached"}})
+func (s Extras) tracked(ctx context.Context) (inIndex, error) {
+	names, err := s.Repo.Names(ctx, git.Call{Dir: s.Dir, Args: []string{"ls-files", "-z", "--cached"}})
 	all := inIndex{files: make(map[string]bool, len(names)), folders: map[string]bool{}}
 	for _, name := range names {
 		all.files[name] = true
@@ -284,12 +274,12 @@ func (s Slot) tracked(ctx context.Context) (inIndex, error) {
 
 // exclude has git ignore the extras in the slot. What git shows in spite of that, because a .gitignore of the branch
 // says so, would be taken for work: it is not brought.
-func (s Slot) exclude(ctx context.Context, here place, all []extra) (some []extra, left []string, err error) {
+func (s Extras) exclude(ctx context.Context, here place, all []extra) (some []extra, left []string, err error) {
 	var paths []string
 	for _, g := range all {
 		paths = append(paths, g.Path)
 	}
-	have, err := s.Repo.ignored(ctx, s.Dir, paths)
+	have, err := Main{Repo: s.Repo}.ignored(ctx, s.Dir, paths)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -308,7 +298,7 @@ func (s Slot) exclude(ctx context.Context, here place, all []extra) (some []extr
 	if err := here.addExcludes(ctx, lines...); err != nil {
 		return nil, nil, err
 	}
-	if have, err = s.Repo.ignored(ctx, s.Dir, rest); err != nil {
+	if have, err = (Main{Repo: s.Repo}).ignored(ctx, s.Dir, rest); err != nil {
 		return nil, nil, err
 	}
 	for _, name := range have {
@@ -372,10 +362,10 @@ func copyInto(name string, from, to *os.Root) error {
 	return to.Chtimes(name, info.ModTime(), info.ModTime())
 }
 
-func (s Slot) extrasFile() string { return s.Companion(".brought.json") }
+func (s Extras) extrasFile() string { return s.Companion(".brought.json") }
 
 // noteExtras adds to what the slot is known to have been brought.
-func (s Slot) noteExtras(more []extra) error {
+func (s Extras) noteExtras(more []extra) error {
 	all, err := s.noted()
 	if err != nil {
 		return err
@@ -398,7 +388,7 @@ func (s Slot) noteExtras(more []extra) error {
 	return err
 }
 
-func (s Slot) noted() ([]extra, error) {
+func (s Extras) noted() ([]extra, error) {
 	text, err := proc.ReadFile(s.extrasFile())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -416,7 +406,7 @@ func (s Slot) noted() ([]extra, error) {
 
 // takeAway removes what was brought into the slot, whatever an agent has written into it: no task is to see what
 // another one made of it. What an agent has put under git is git's, and a folder in place of a link stays.
-func (s Slot) takeAway(ctx context.Context) error {
+func (s Extras) takeAway(ctx context.Context) error {
 	all, err := s.noted()
 	if err != nil || len(all) == 0 {
 		return err
@@ -441,7 +431,7 @@ func (s Slot) takeAway(ctx context.Context) error {
 	return s.forgetExtras()
 }
 
-func (s Slot) forgetExtras() error {
+func (s Extras) forgetExtras() error {
 	if err := os.Remove(s.extrasFile()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("forget what was brought into the workspace: %w", err)
 	}

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"orange/internal/work/git"
 )
 
 // withExtras is a repository whose main checkout holds files that git does not track.
@@ -24,7 +26,7 @@ func withExtras(t *testing.T) home {
 
 func bring(t *testing.T, s Slot, w Wanted) string {
 	t.Helper()
-	left, err := s.Bring(t.Context(), w)
+	left, err := s.Extras().Bring(t.Context(), w)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,14 +51,14 @@ func TestBring_copiesAndLinksWhatGitDoesNotTrack(t *testing.T) {
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the mode of the copy: %v, %v", info, err)
 	}
-	want(t, "git sees", git(t, s.Dir, "status", "--porcelain"), "")
-	want(t, "the main checkout", git(t, h.Path, "status", "--porcelain"), "")
+	want(t, "git sees", gitIn(t, s.Dir, "status", "--porcelain"), "")
+	want(t, "the main checkout", gitIn(t, h.Path, "status", "--porcelain"), "")
 }
 
 func TestBring_copiesTheIgnoredFilesThatTheRepositoryNames(t *testing.T) {
 	t.Parallel()
 	h := withExtras(t)
-	write(t, h.Path, IncludeFile, "# secrets\n.env*\n!.env.local\nlocal.conf\nnode_modules\n")
+	write(t, h.Path, git.IncludeFile, "# secrets\n.env*\n!.env.local\nlocal.conf\nnode_modules\n")
 	s := h.prepared(t, "topic", "T1")
 	want(t, "left out", bring(t, s, Wanted{}), "")
 	for name, there := range map[string]bool{
@@ -73,7 +75,7 @@ func TestBring_replacesNothing(t *testing.T) {
 	write(t, s.Dir, ".env", "OTHER=1\n")
 	write(t, s.Dir, "node_modules/own", "own\n")
 	commit(t, s.Dir, "local.conf", "tracked\n")
-	git(t, s.Dir, "update-index", "--skip-worktree", "local.conf")
+	gitIn(t, s.Dir, "update-index", "--skip-worktree", "local.conf")
 	if err := os.Remove(filepath.Join(s.Dir, "local.conf")); err != nil {
 		t.Fatal(err)
 	}
@@ -121,13 +123,13 @@ func TestBring_leavesOutWhatTheBranchHasGitShow(t *testing.T) {
 	commit(t, s.Dir, ".gitignore", "!local.conf\n")
 	left := bring(t, s, Wanted{Copy: []string{"local.conf"}})
 	want(t, "left out", left, `"local.conf": the .gitignore of the branch has git show it`)
-	want(t, "git sees", git(t, s.Dir, "status", "--porcelain"), "")
+	want(t, "git sees", gitIn(t, s.Dir, "status", "--porcelain"), "")
 }
 
 func TestBring_aRepositoryInsideIsNoFile(t *testing.T) {
 	t.Parallel()
 	h := withExtras(t)
-	git(t, h.Path, "init", "-q", "cache/inner")
+	gitIn(t, h.Path, "init", "-q", "cache/inner")
 	commit(t, filepath.Join(h.Path, "cache/inner"), "x", "x\n")
 	s := h.prepared(t, "topic", "T1")
 	want(t, "left out", bring(t, s, Wanted{Copy: []string{"cache"}, Link: []string{"/cache/inner"}}), "")
@@ -180,8 +182,8 @@ func TestReleased_aCopyThatWasCommittedIsGits(t *testing.T) {
 	bring(t, s, Wanted{Copy: []string{"local.conf"}})
 	commit(t, s.Dir, "local.conf", "committed\n")
 	release(t, s, "T1")
-	want(t, "on the branch", git(t, h.Path, "show", "topic:local.conf"), "committed")
-	want(t, "status", git(t, s.Dir, "status", "--porcelain"), "")
+	want(t, "on the branch", gitIn(t, h.Path, "show", "topic:local.conf"), "committed")
+	want(t, "status", gitIn(t, s.Dir, "status", "--porcelain"), "")
 }
 
 func TestRemove_forgetsWhatWasBrought(t *testing.T) {
@@ -190,7 +192,7 @@ func TestRemove_forgetsWhatWasBrought(t *testing.T) {
 	s := h.prepared(t, "topic", "T1")
 	release(t, s, "T1")
 	bring(t, s, Wanted{Copy: []string{".env"}})
-	if err := h.Remove(t.Context(), s.Dir); err != nil {
+	if err := (Worktrees{Repo: h.Repo}).Remove(t.Context(), s.Dir); err != nil {
 		t.Fatal(err)
 	}
 	want(t, "the notes", pool(t, Slot{Dir: s.noteFile()}), "")

@@ -10,12 +10,13 @@ import (
 
 	"orange/internal/rules/task"
 	"orange/internal/run/proc"
+	"orange/internal/work/git"
 )
 
 // excludeFile is the file by which git ignores files in all worktrees of the repository. It is an error where the
 // repository has no checkout of its own.
-func (r Repo) excludeFile(ctx context.Context) (string, error) {
-	lines, err := r.revParse(ctx, r.Path, 2, "--is-inside-work-tree", "--git-path", "info/exclude")
+func (r Main) excludeFile(ctx context.Context) (string, error) {
+	lines, err := r.RevParse(ctx, r.Path, 2, "--is-inside-work-tree", "--git-path", "info/exclude")
 	if err != nil {
 		return "", err
 	}
@@ -26,11 +27,11 @@ func (r Repo) excludeFile(ctx context.Context) (string, error) {
 }
 
 // Tracks reports whether git tracks a file in a folder of the checkout, whose path is relative to the top.
-func (r Repo) Tracks(ctx context.Context, folder string) (bool, error) {
+func (r Main) Tracks(ctx context.Context, folder string) (bool, error) {
 	if _, err := r.excludeFile(ctx); err != nil {
 		return false, fmt.Errorf("check whether git tracks %q: %w", folder, err)
 	}
-	out, err := r.git(ctx, call{dir: r.Path, args: []string{"--literal-pathspecs", "ls-files", "-z", "--", folder}})
+	out, err := r.Do(ctx, git.Call{Dir: r.Path, Args: []string{"--literal-pathspecs", "ls-files", "-z", "--", folder}})
 	if err != nil {
 		return false, fmt.Errorf("check whether git tracks %q: %w", folder, err)
 	}
@@ -42,7 +43,7 @@ func ignoring(folder string) string { return "/" + literal(folder) + "/" }
 
 // Ignore keeps folders out of git in all worktrees of the repository, through its own info/exclude. Their paths are
 // relative to the top.
-func (r Repo) Ignore(ctx context.Context, folders ...string) error {
+func (r Main) Ignore(ctx context.Context, folders ...string) error {
 	file, err := r.excludeFile(ctx)
 	if err == nil {
 		var patterns []string
@@ -58,7 +59,7 @@ func (r Repo) Ignore(ctx context.Context, folders ...string) error {
 }
 
 // IgnoreNoMore takes back what Ignore has done. All other lines of the file stay as they are.
-func (r Repo) IgnoreNoMore(ctx context.Context, folders ...string) error {
+func (r Main) IgnoreNoMore(ctx context.Context, folders ...string) error {
 	path, err := r.excludeFile(ctx)
 	if err == nil {
 		err = withoutLines(ctx, path, folders)
@@ -78,7 +79,7 @@ func withoutLines(ctx context.Context, path string, folders []string) error {
 		return err
 	}
 	defer file.Close()
-	if err := lockExclude(ctx, file); err != nil { // as who adds a line does
+	if err := git.LockExclude(ctx, file); err != nil { // as who adds a line does
 		return err
 	}
 	text, err := proc.ReadFile(path)

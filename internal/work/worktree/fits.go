@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"orange/internal/run/proc"
+	"orange/internal/work/git"
 )
 
 // Misfit is something because of which no worktree of a commit could be made ready.
@@ -23,7 +24,7 @@ type Misfit struct {
 // Misfits lists what would stop a task in a worktree of a commit: the folder in which its
 // programs start is not there, there is no place for the link to its document, or git needs a program for its files
 // that is not installed. The filters are those that Committing misses.
-func (r Repo) Misfits(ctx context.Context, from Base, subdir string, filters map[string]string) ([]Misfit, error) {
+func (r Needs) Misfits(ctx context.Context, from git.Base, subdir string, filters map[string]string) ([]Misfit, error) {
 	above := []string{documentName, documentDir}
 	for folder := subdir; folder != "" && folder != "."; folder = path.Dir(folder) {
 		above = append(above, folder)
@@ -59,8 +60,8 @@ func (r Repo) Misfits(ctx context.Context, from Base, subdir string, filters map
 const folderMode = "040000"
 
 // kinds are git's modes of those of the paths that a commit has.
-func (r Repo) kinds(ctx context.Context, commit string, paths []string) (map[string]string, error) {
-	out, err := r.run(ctx, append([]string{"--literal-pathspecs", "ls-tree", "-z", commit, "--"}, paths...)...)
+func (r Needs) kinds(ctx context.Context, commit string, paths []string) (map[string]string, error) {
+	out, err := r.Run(ctx, append([]string{"--literal-pathspecs", "ls-tree", "-z", commit, "--"}, paths...)...)
 	if err != nil {
 		return nil, fmt.Errorf("look at the files of %s: %w", commit, err)
 	}
@@ -79,7 +80,7 @@ func lacksFolder(kinds map[string]string, folder string) bool {
 		return false
 	}
 	for above := folder; above != "."; above = path.Dir(above) {
-		if kind := kinds[above]; kind == links || kind == gitlink {
+		if kind := kinds[above]; kind == git.LinkMode || kind == git.SubmoduleMode {
 			return false
 		}
 	}
@@ -87,10 +88,10 @@ func lacksFolder(kinds map[string]string, folder string) bool {
 }
 
 // filters reports whether the attributes of a commit name a filter. Whether there is a file for it, they do not tell.
-func (r Repo) filters(ctx context.Context, commit, name string) (bool, error) {
-	_, err := r.run(ctx, "grep", "--quiet", "--extended-regexp", "-e", `^[^#].*[[:space:]]filter=`+
+func (r Needs) filters(ctx context.Context, commit, name string) (bool, error) {
+	_, err := r.Run(ctx, "grep", "--quiet", "--extended-regexp", "-e", `^[^#].*[[:space:]]filter=`+
 		regexp.QuoteMeta(name)+`([[:space:]]|$)`, commit, "--", ".gitattributes", ":(glob)**/.gitattributes")
-	if err != nil && exitCode(err) != 1 {
+	if err != nil && git.ExitCode(err) != 1 {
 		return false, fmt.Errorf("look at the attributes of %s: %w", commit, err)
 	}
 	return err == nil, nil

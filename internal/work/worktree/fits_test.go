@@ -32,14 +32,14 @@ func TestMisfits_areWhatNoWorktreeOfTheCommitCouldDoWithout(t *testing.T) {
 			h := newHome(t)
 			if c.make != nil {
 				c.make(t, h)
-				git(t, h.Path, "add", "-A")
-				git(t, h.Path, "commit", "-q", "-m", name)
+				gitIn(t, h.Path, "add", "-A")
+				gitIn(t, h.Path, "commit", "-q", "-m", name)
 			}
 			base, err := h.Base(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := h.Misfits(t.Context(), base, c.subdir, c.lacks)
+			got, err := Needs{Repo: h.Repo}.Misfits(t.Context(), base, c.subdir, c.lacks)
 			if err != nil || len(got) > 1 || (len(got) == 1) != (c.want != "") ||
 				len(got) == 1 && !strings.Contains(got[0].Found, c.want) {
 				t.Errorf("found %v, %v, want %q", got, err, c.want)
@@ -76,11 +76,11 @@ func TestCommitting_namesRequiredFiltersWhoseProgramIsMissing(t *testing.T) {
 	} {
 		for key, value := range map[string]string{"required": c.required, "process": c.process, "smudge": c.smudge} {
 			if value != "" {
-				git(t, h.Path, "config", "filter."+name+"."+key, value)
+				gitIn(t, h.Path, "config", "filter."+name+"."+key, value)
 			}
 		}
 	}
-	does, err := h.Committing(t.Context())
+	does, err := Needs{Repo: h.Repo}.Committing(t.Context())
 	if err != nil || fmt.Sprint(does.Missing) != "map[gone:no-such-program smudged:no-such-program]" {
 		t.Errorf("found %v, %v", does.Missing, err)
 	}

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"orange/internal/work/git"
 )
 
 // An index is a file in the reach of who works in the worktree, and git takes a file for unchanged whose times and size
@@ -18,35 +20,35 @@ func TestAnIndexThatAnAgentHasForged_hidesNothing(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	s := h.prepared(t, "topic", "T1")
-	before, err := s.Trees(t.Context(), "T1")
+	before, err := s.Files().Trees(t.Context(), "T1")
 	if err != nil {
 		t.Fatal(err)
 	}
 	write(t, s.Dir, "a.txt", "forged\n")
 	forge(t, s, "a.txt")
-	want(t, "what git says by itself", git(t, s.Dir, "status", "--porcelain"), "")
+	want(t, "what git says by itself", gitIn(t, s.Dir, "status", "--porcelain"), "")
 
 	want(t, "modified", strings.Join(stand(t, s).Modified, "|"), "a.txt")
-	changed, err := s.ChangedSince(t.Context(), before.Whole)
+	changed, err := s.Files().ChangedSince(t.Context(), before.Whole)
 	want(t, "changed since", strings.Join(changed, "|"), "a.txt")
 	want(t, "error", err, nil)
-	shown, err := s.Diff(t.Context())
+	shown, err := s.Files().Diff(t.Context())
 	want(t, "a diff shows it", strings.Contains(shown, "+forged"), true)
 	want(t, "error", err, nil)
-	patch, err := s.Patch(t.Context(), "")
+	patch, err := s.Files().Patch(t.Context(), "")
 	want(t, "a patch is told to have what is not committed", patch.Loose, true)
 	want(t, "error", err, nil)
 	made, left, err := s.WorkCommit(t.Context(), "T1", func(string, int64) bool { return true })
-	want(t, "a snapshot has it", git(t, h.Path, "show", made+":a.txt"), "forged")
+	want(t, "a snapshot has it", gitIn(t, h.Path, "show", made+":a.txt"), "forged")
 	want(t, "left out", len(left), 0)
 	want(t, "error", err, nil)
-	wantError(t, h.Remove(t.Context(), s.Dir), "uncommitted changes")
+	wantError(t, Worktrees{Repo: h.Repo}.Remove(t.Context(), s.Dir), "uncommitted changes")
 
 	kept := release(t, s, "T1")
 	if len(kept) != 1 {
 		t.Fatalf("rescued: %+v", kept)
 	}
-	want(t, "rescued", git(t, h.Path, "show", kept[0].Commit+":a.txt"), "forged")
+	want(t, "rescued", gitIn(t, h.Path, "show", kept[0].Commit+":a.txt"), "forged")
 	prepare(t, s, "next", "T2")
 	want(t, "what the next task finds", read(t, s.Dir, "a.txt"), "one\n")
 }
@@ -54,7 +56,7 @@ func TestAnIndexThatAnAgentHasForged_hidesNothing(t *testing.T) {
 // forge has the slot's index tell of a file what the file is now.
 func forge(t *testing.T, s Slot, file string) {
 	t.Helper()
-	dir, err := s.gitDir()
+	dir, err := git.DirOf(s.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ const lostRef = "refs/orange/fleet/T1/lost/1"
 // wantIn fails where a commit is not in the history of a ref.
 func wantIn(t *testing.T, repo, commit, ref string) {
 	t.Helper()
-	git(t, repo, "merge-base", "--is-ancestor", commit, ref)
+	gitIn(t, repo, "merge-base", "--is-ancestor", commit, ref)
 }
 
 func noKeys(file string, _ int64) bool { return !strings.HasSuffix(file, ".key") }
@@ -25,12 +25,12 @@ func TestShipLost_hasCommitsFilesAndWhatWasRescued(t *testing.T) {
 	write(t, s.Dir, "early.key", "SECRET")
 	rescued := release(t, s, "T1")
 	prepare(t, s, "topic", "T1")
-	git(t, s.Dir, "checkout", "-q", "--detach")
+	gitIn(t, s.Dir, "checkout", "-q", "--detach")
 	loose := commit(t, s.Dir, "two", "2")
 	write(t, s.Dir, "one", "changed")
 	write(t, s.Dir, "deep/new file", "n")
 	write(t, s.Dir, "deploy.key", "SECRET")
-	before, refs := git(t, s.Dir, "status", "--porcelain"), git(t, h.Path, "for-each-ref")
+	before, refs := gitIn(t, s.Dir, "status", "--porcelain"), gitIn(t, h.Path, "for-each-ref")
 
 	l := Lost{Task: "T1", Epoch: 1, Branch: "topic"}
 	for range 2 { // the answer may have been lost
@@ -40,14 +40,14 @@ func TestShipLost_hasCommitsFilesAndWhatWasRescued(t *testing.T) {
 	}
 	wantIn(t, to, onBranch, lostRef)
 	wantIn(t, to, loose, lostRef)
-	want(t, "changed", git(t, to, "show", lostRef+":one"), "changed")
-	want(t, "new", git(t, to, "show", lostRef+":deep/new file"), "n")
-	all := git(t, to, "log", "--format=", "--name-only", "-m", lostRef)
+	want(t, "changed", gitIn(t, to, "show", lostRef+":one"), "changed")
+	want(t, "new", gitIn(t, to, "show", lostRef+":deep/new file"), "n")
+	all := gitIn(t, to, "log", "--format=", "--name-only", "-m", lostRef)
 	want(t, "what was rescued before", strings.Contains(all, "before"), true)
 	want(t, "a secret", strings.Contains(all, ".key"), false)
 	want(t, "rescued", len(rescued) > 0, true)
-	want(t, "status", git(t, s.Dir, "status", "--porcelain"), before)
-	want(t, "refs", git(t, h.Path, "for-each-ref"), refs)
+	want(t, "status", gitIn(t, s.Dir, "status", "--porcelain"), before)
+	want(t, "refs", gitIn(t, h.Path, "for-each-ref"), refs)
 }
 
 func TestShipLost_pushesNothingThatTheLastSnapshotHas(t *testing.T) {
@@ -62,12 +62,12 @@ func TestShipLost_pushesNothingThatTheLastSnapshotHas(t *testing.T) {
 	ref, err := s.ShipLost(t.Context(), to, l, takeAll)
 	want(t, "error", err, nil)
 	want(t, "ref", ref, "")
-	want(t, "refs", git(t, to, "for-each-ref"), "")
+	want(t, "refs", gitIn(t, to, "for-each-ref"), "")
 	write(t, s.Dir, "three", "3")
 	ref, err = s.ShipLost(t.Context(), to, l, takeAll)
 	want(t, "error", err, nil)
 	want(t, "ref", ref, lostRef)
-	want(t, "three", git(t, to, "show", ref+":three"), "3")
+	want(t, "three", gitIn(t, to, "show", ref+":three"), "3")
 }
 
 // A home may give a task up twice in one epoch: what it pushed the first time stays.
@@ -79,13 +79,13 @@ func TestShipLost_keepsWhatIsThere(t *testing.T) {
 	l := Lost{Task: "T1", Epoch: 1, Branch: "topic"}
 	_, err := s.ShipLost(t.Context(), to, l, takeAll)
 	want(t, "error", err, nil)
-	git(t, s.Dir, "reset", "-q", "--hard", "HEAD~1")
+	gitIn(t, s.Dir, "reset", "-q", "--hard", "HEAD~1")
 	second := commit(t, s.Dir, "two", "2")
 	_, err = s.ShipLost(t.Context(), to, l, takeAll)
 	want(t, "error", err, nil)
 	wantIn(t, to, first, lostRef)
 	wantIn(t, to, second, lostRef)
-	want(t, "the newest files", git(t, to, "ls-tree", "--name-only", lostRef, "two"), "two")
+	want(t, "the newest files", gitIn(t, to, "ls-tree", "--name-only", lostRef, "two"), "two")
 }
 
 // The second push may make the older of two commits again, with another time, and find the newer one there.
@@ -94,13 +94,13 @@ func TestTogether_hasTheNewestFilesWhereTheyAreThereAlready(t *testing.T) {
 	h := newHome(t)
 	s := h.prepared(t, "topic", "T1")
 	older := commit(t, s.Dir, "one", "1")
-	git(t, s.Dir, "reset", "-q", "--hard", "HEAD~1")
+	gitIn(t, s.Dir, "reset", "-q", "--hard", "HEAD~1")
 	newest := commit(t, s.Dir, "two", "2")
-	made, err := h.together(t.Context(), "T1", []string{older, newest}, newest)
+	made, err := Rescues{Repo: h.Repo}.together(t.Context(), "T1", []string{older, newest}, newest)
 	want(t, "error", err, nil)
 	wantIn(t, h.Path, older, made)
 	wantIn(t, h.Path, newest, made)
-	want(t, "files", git(t, h.Path, "rev-parse", made+"^{tree}"), git(t, h.Path, "rev-parse", newest+"^{tree}"))
+	want(t, "files", gitIn(t, h.Path, "rev-parse", made+"^{tree}"), gitIn(t, h.Path, "rev-parse", newest+"^{tree}"))
 }
 
 func TestShipLost_ofABranchThatIsGoneAndOfNoWorktree(t *testing.T) {
@@ -109,17 +109,17 @@ func TestShipLost_ofABranchThatIsGoneAndOfNoWorktree(t *testing.T) {
 	s := h.prepared(t, "topic", "T1")
 	head := commit(t, s.Dir, "one", "1")
 	write(t, s.Dir, "two", "2")
-	git(t, h.Path, "update-ref", "-d", "refs/heads/topic")
+	gitIn(t, h.Path, "update-ref", "-d", "refs/heads/topic")
 	l := Lost{Task: "T1", Epoch: 1, Branch: "topic"}
 	ref, err := s.ShipLost(t.Context(), to, l, takeAll)
 	want(t, "error", err, nil)
 	wantIn(t, to, head, ref)
-	want(t, "two", git(t, to, "show", ref+":two"), "2")
-	git(t, h.Path, "branch", "other", head)
+	want(t, "two", gitIn(t, to, "show", ref+":two"), "2")
+	gitIn(t, h.Path, "branch", "other", head)
 	l = Lost{Task: "T1", Epoch: 2, Branch: "other"}
 	ref, err = Slot{Repo: h.Repo}.ShipLost(t.Context(), to, l, takeAll)
 	want(t, "error", err, nil)
-	want(t, "the branch alone", git(t, to, "rev-parse", ref), head)
+	want(t, "the branch alone", gitIn(t, to, "rev-parse", ref), head)
 	l.Branch = "none"
 	ref, err = Slot{Repo: h.Repo}.ShipLost(t.Context(), to, l, takeAll)
 	want(t, "error", err, nil)

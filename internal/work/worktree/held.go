@@ -11,24 +11,25 @@ import (
 
 	"orange/internal/rules/record"
 	"orange/internal/run/proc"
+	"orange/internal/work/git"
 )
 
 // asideSlot moves the slot itself aside, where something in it can be neither kept nor moved: files of another account
 // above all. Git locks it there; the next task gets a new one.
-func (s Slot) asideSlot(ctx context.Context, taskID string) (record.Aside, error) {
+func (s sweep) asideSlot(ctx context.Context, taskID string) (record.Aside, error) {
 	head, err := s.run(ctx, "rev-parse", "--verify", "--quiet", "HEAD")
 	if err == nil { // no other worktree could have the branch that this one has
 		_, err = s.run(ctx, "update-ref", "--no-deref", "HEAD", head.Text())
 	}
-	if err != nil && exitCode(err) != 1 { // git's status where the branch has no commit
+	if err != nil && git.ExitCode(err) != 1 { // git's status where the branch has no commit
 		return record.Aside{}, fmt.Errorf("let the workspace %q go from its branch: %w", s.Dir, err)
 	}
-	a, err := s.moveWorktree(ctx, checkout{path: s.Dir}, ".", taskID)
+	a, err := s.moveWorktree(ctx, git.Worktree{Path: s.Dir}, ".", taskID)
 	if err == nil {
 		if err = os.Remove(s.noteFile()); errors.Is(err, os.ErrNotExist) {
 			err = nil
 		}
-		err = errors.Join(err, s.forgetExtras(), s.forgetSetUp())
+		err = errors.Join(err, s.Extras().forgetExtras(), s.forgetSetUp())
 	}
 	if err != nil {
 		return a, fmt.Errorf("set the workspace %q aside as a whole: %w", s.Dir, err)
@@ -47,7 +48,7 @@ func (h *heldFiles) Error() string { return h.err.Error() }
 func (h *heldFiles) Unwrap() error { return h.err }
 
 // cannotRead reports whether this account may not read a file or a folder of the slot.
-func (s Slot) cannotRead(path string) bool {
+func (s sweep) cannotRead(path string) bool {
 	file, err := proc.OpenFile(filepath.Join(s.Dir, filepath.FromSlash(path)), os.O_RDONLY, 0)
 	if err == nil {
 		_ = file.Close()
@@ -56,7 +57,7 @@ func (s Slot) cannotRead(path string) bool {
 }
 
 // stillUntracked are the files, and folders without a file of git's, that a clean was to remove.
-func (s Slot) stillUntracked(ctx context.Context) ([]string, error) {
+func (s sweep) stillUntracked(ctx context.Context) ([]string, error) {
 	out, err := s.run(ctx, "ls-files", "-z", "--others", "--exclude-standard", "--directory")
 	if err != nil {
 		return nil, err
@@ -68,7 +69,7 @@ func (s Slot) stillUntracked(ctx context.Context) ([]string, error) {
 
 // keepOrSetAside is keepAndClear, which goes on without what can be neither read nor removed: that is set aside. gone
 // reports that the slot itself had to be.
-func (s Slot) keepOrSetAside(ctx context.Context, here place, k keeping) (done Cleared, gone bool, err error) {
+func (s sweep) keepOrSetAside(ctx context.Context, here place, k keeping) (done Cleared, gone bool, err error) {
 	const rounds = 3
 	for range rounds {
 		var kept []Rescue

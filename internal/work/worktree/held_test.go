@@ -12,21 +12,21 @@ import (
 func TestHeld_tellsWhatIsGoneAndWhatNoRefHolds(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
-	kept := git(t, h.Path, "rev-parse", "HEAD")
-	git(t, h.Path, "checkout", "-q", "-b", "side")
+	kept := gitIn(t, h.Path, "rev-parse", "HEAD")
+	gitIn(t, h.Path, "checkout", "-q", "-b", "side")
 	loose := commit(t, h.Path, "side.txt", "x")
 	tagged := commit(t, h.Path, "tagged.txt", "x")
-	git(t, h.Path, "tag", "kept", tagged)
-	git(t, h.Path, "update-ref", "refs/heads/side", kept)
+	gitIn(t, h.Path, "tag", "kept", tagged)
+	gitIn(t, h.Path, "update-ref", "refs/heads/side", kept)
 	alone := commit(t, h.Path, "alone.txt", "x")
-	git(t, h.Path, "checkout", "-q", "--detach", alone)
-	git(t, h.Path, "update-ref", "refs/heads/side", kept)
+	gitIn(t, h.Path, "checkout", "-q", "--detach", alone)
+	gitIn(t, h.Path, "update-ref", "refs/heads/side", kept)
 	const never = "0123456789012345678901234567890123456789"
 	gone, out, err := h.Held(t.Context(), []string{kept, never, loose, tagged, alone})
 	if err != nil || !slices.Equal(gone, []string{never}) || !slices.Equal(out, []string{alone}) {
 		t.Errorf("gone %q, loose %q, %v", gone, out, err)
 	}
-	git(t, h.Path, "update-ref", "refs/orange/rescue/T1/1", alone)
+	gitIn(t, h.Path, "update-ref", "refs/orange/rescue/T1/1", alone)
 	if _, out, err = h.Held(t.Context(), []string{alone}); err != nil || len(out) > 0 {
 		t.Errorf("loose %q, %v", out, err)
 	}
@@ -43,12 +43,12 @@ func TestHeld_tellsWhatIsGoneAndWhatNoRefHolds(t *testing.T) {
 func TestACheckoutWhoseIndexIsLocked_isWaitedFor(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
-	head := git(t, h.Path, "rev-parse", "HEAD")
+	head := gitIn(t, h.Path, "rev-parse", "HEAD")
 	write(t, h.Path, ".git/index.lock", "")
 	if err := os.Chtimes(filepath.Join(h.Path, "a.txt"), time.Time{}, time.Now().Add(-time.Hour)); err != nil {
 		t.Fatal(err)
 	}
 	ctx, off := context.WithTimeout(t.Context(), 2*time.Second) // git itself takes its time on a busy machine
 	defer off()
-	wantError(t, h.fits(ctx, h.Path, head, head), "wait for git's lock")
+	wantError(t, h.into().Fits(ctx, h.Path, head, head), "wait for git's lock")
 }

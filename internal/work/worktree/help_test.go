@@ -11,6 +11,10 @@ import (
 	"testing"
 
 	"orange/internal/run/proc"
+	"orange/internal/work/git"
+	"orange/internal/work/merge"
+	"orange/internal/work/shared"
+	"orange/internal/work/ship"
 )
 
 // TestMain pins git's surroundings once, so that the tests can run side by side.
@@ -54,7 +58,7 @@ func try(dir string, args ...string) (string, error) {
 	return strings.TrimRight(string(out.Stdout), "\n"), err
 }
 
-func git(t *testing.T, dir string, args ...string) string {
+func gitIn(t *testing.T, dir string, args ...string) string {
 	t.Helper()
 	out, err := try(dir, args...)
 	if err != nil {
@@ -91,14 +95,14 @@ func exists(dir, name string) bool {
 func commit(t *testing.T, dir, name, content string) string {
 	t.Helper()
 	write(t, dir, name, content)
-	git(t, dir, "add", "-f", "--", name)
-	git(t, dir, "commit", "-q", "-m", "change "+name)
-	return git(t, dir, "rev-parse", "HEAD")
+	gitIn(t, dir, "add", "-f", "--", name)
+	gitIn(t, dir, "commit", "-q", "-m", "change "+name)
+	return gitIn(t, dir, "rev-parse", "HEAD")
 }
 
 // home is one user's repository, in a folder with an awkward name, and room for a pool.
 type home struct {
-	Repo
+	git.Repo
 	root string
 }
 
@@ -124,25 +128,33 @@ func newHome(t *testing.T) home {
 	}
 	root := t.TempDir()
 	top := filepath.Join(root, "my repo v1.2")
-	git(t, root, "init", "-q", top)
+	gitIn(t, root, "init", "-q", top)
 	write(t, top, ".gitignore", "*.log\n/cache/\n")
 	write(t, top, "sub/deep.txt", "deep\n")
-	git(t, top, "add", "-A")
+	gitIn(t, top, "add", "-A")
 	commit(t, top, "a.txt", "one\n")
-	r, err := Inspect(t.Context(), top)
+	r, err := git.Inspect(t.Context(), top)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return home{Repo: r, root: root}
 }
 
+func (h home) into() merge.Into          { return merge.Into{Repo: h.Repo} }
+func (h home) common() shared.Common     { return shared.Common{Repo: h.Repo} }
+func (h home) snapshots() ship.Snapshots { return ship.Snapshots{Repo: h.Repo} }
+
+func shipment(acknowledged string, s ship.Shipped) ship.Shipment {
+	return ship.Shipment{Task: "T1", Acknowledged: acknowledged, Shipped: s}
+}
+
 // newHomeWithOrigin has a bare origin next to it, to which main is pushed.
 func newHomeWithOrigin(t *testing.T) home {
 	t.Helper()
 	h := newHome(t)
-	git(t, h.root, "init", "-q", "--bare", "origin.git")
-	git(t, h.Path, "remote", "add", "origin", h.origin())
-	git(t, h.Path, "push", "-q", "origin", "main")
+	gitIn(t, h.root, "init", "-q", "--bare", "origin.git")
+	gitIn(t, h.Path, "remote", "add", "origin", h.origin())
+	gitIn(t, h.Path, "push", "-q", "origin", "main")
 	return h
 }
 
@@ -152,7 +164,7 @@ func (h home) origin() string { return filepath.Join(h.root, "origin.git") }
 func (h home) colleague(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(h.root, "colleague")
-	git(t, h.root, "clone", "-q", h.origin(), dir)
+	gitIn(t, h.root, "clone", "-q", h.origin(), dir)
 	return dir
 }
 
@@ -188,9 +200,9 @@ func release(t *testing.T, s Slot, task string) []Rescue {
 // wantClean says that the slot is detached at a commit, with nothing that git would call a change.
 func wantClean(t *testing.T, s Slot, commit string) {
 	t.Helper()
-	want(t, "status", git(t, s.Dir, "status", "--porcelain"), "")
-	want(t, "HEAD", git(t, s.Dir, "rev-parse", "HEAD"), commit)
-	want(t, "branch", git(t, s.Dir, "branch", "--show-current"), "")
+	want(t, "status", gitIn(t, s.Dir, "status", "--porcelain"), "")
+	want(t, "HEAD", gitIn(t, s.Dir, "rev-parse", "HEAD"), commit)
+	want(t, "branch", gitIn(t, s.Dir, "branch", "--show-current"), "")
 }
 
 func want[T comparable](t *testing.T, what string, got, want T) {

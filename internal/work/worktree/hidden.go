@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"orange/internal/run/proc"
+	"orange/internal/work/git"
 )
 
 // The flags that make git overlook changes of a file, in the words of git update-index.
@@ -53,7 +54,7 @@ type listed struct {
 	submodules []string
 }
 
-func (s Slot) list(ctx context.Context, more ...string) (listed, error) {
+func (s Contents) list(ctx context.Context, more ...string) (listed, error) {
 	args := append([]string{"ls-files", "-v", "-z", "--cached", "--stage"}, more...)
 	out, err := s.read(ctx, args...)
 	if err != nil {
@@ -75,7 +76,7 @@ func (s Slot) list(ctx context.Context, more ...string) (listed, error) {
 		}
 		entry := indexEntry{file, stage}
 		found.entries = append(found.entries, entry)
-		if strings.HasPrefix(stage, gitlink) {
+		if strings.HasPrefix(stage, git.SubmoduleMode) {
 			found.submodules = append(found.submodules, file)
 		}
 		if letter == strings.ToLower(letter) {
@@ -90,26 +91,26 @@ func (s Slot) list(ctx context.Context, more ...string) (listed, error) {
 
 // hidingFlags are those of the flags behind which there may be something: all but those of files that are not laid out,
 // as the slot was prepared.
-func (s Slot) hidingFlags(all flags, prepared note) flags {
+func (s Contents) hidingFlags(all flags, prepared note) flags {
 	leavesOut := prepared.leavesOut()
 	return all.only(func(flag, file string) bool {
 		return flag != skipWorktree || !leavesOut(file) || s.exists(file)
 	})
 }
 
-func (s Slot) exists(file string) bool {
+func (s Contents) exists(file string) bool {
 	_, err := os.Lstat(filepath.Join(s.Dir, filepath.FromSlash(file)))
 	return err == nil
 }
 
 // present leaves out the files that are not there.
-func (s Slot) present(all flags) flags {
+func (s Contents) present(all flags) flags {
 	return all.only(func(_, file string) bool { return s.exists(file) })
 }
 
 // unflag has git look at the files again that the slot's index overlooks. Each gets a new entry, without the times that
 // the file had: they prove nothing once git has written an index in which it overlooked the file.
-func (s Slot) unflag(ctx context.Context, f flags) error {
+func (s Contents) unflag(ctx context.Context, f flags) error {
 	if err := s.enter(ctx, "", slices.Concat(f[assumeUnchanged], f[skipWorktree])); err != nil {
 		return fmt.Errorf("have git look at the files that it overlooks: %w", err)
 	}
@@ -117,7 +118,7 @@ func (s Slot) unflag(ctx context.Context, f flags) error {
 }
 
 // enter writes entries into the slot's index or another one, without what git knew of their files.
-func (s Slot) enter(ctx context.Context, index string, entries []indexEntry) error {
+func (s Contents) enter(ctx context.Context, index string, entries []indexEntry) error {
 	if len(entries) == 0 {
 		return nil
 	}
@@ -125,8 +126,8 @@ func (s Slot) enter(ctx context.Context, index string, entries []indexEntry) err
 	for _, e := range entries {
 		lines.WriteString(e.stage + "\t" + e.file + "\x00")
 	}
-	_, err := s.Repo.git(ctx, call{dir: s.Dir, args: []string{"update-index", "-z", "--index-info"}, index: index,
-		stdin: lines.String()})
+	_, err := s.Repo.Do(ctx, git.Call{Dir: s.Dir, Args: []string{"update-index", "-z", "--index-info"}, Index: index,
+		Stdin: lines.String()})
 	return err
 }
 
@@ -143,7 +144,7 @@ func (t tempIndex) remove() { _ = os.RemoveAll(filepath.Dir(t.file)) }
 // for byte, and git has to read all that differ: the slot's own index lies where agents write, and git believes the
 // times that it has of files, and the names that it has of whole folders. Of the flags, those stay that are not among
 // the ones to look behind.
-func (s Slot) newIndex(ctx context.Context, known listed, behind flags) (tempIndex, error) {
+func (s Contents) newIndex(ctx context.Context, known listed, behind flags) (tempIndex, error) {
 	if err := s.readable(maps.Keys(known.objects())); err != nil {
 		return tempIndex{}, err
 	}
@@ -169,7 +170,7 @@ func (s Slot) newIndex(ctx context.Context, known listed, behind flags) (tempInd
 
 // compareAgain has git look at the files that held what the index says, and do not any more: a program writes there.
 // It answers which they are.
-func (s Slot) compareAgain(ctx context.Context, index *tempIndex) ([]indexEntry, error) {
+func (s Contents) compareAgain(ctx context.Context, index *tempIndex) ([]indexEntry, error) {
 	same := s.asEntered(index.same)
 	changed := without(index.same, same)
 	index.same = same
@@ -178,14 +179,14 @@ func (s Slot) compareAgain(ctx context.Context, index *tempIndex) ([]indexEntry,
 
 // asEntered are the entries whose files hold, byte for byte, what they say. Git need not look at these, and must not:
 // by its rules for line ends and filters it calls some changed that no one has changed.
-func (s Slot) asEntered(entries []indexEntry) []indexEntry {
+func (s Contents) asEntered(entries []indexEntry) []indexEntry {
 	var same []indexEntry
 	for _, e := range entries {
 		mode, rest, _ := strings.Cut(e.stage, " ")
 		object, stage, _ := strings.Cut(rest, " ")
 		name := filepath.Join(s.Dir, filepath.FromSlash(e.file))
 		if info, err := os.Lstat(name); err == nil && stage == "0" && mode == modeOf(info) && s.isFile(e.file) &&
-			blobOf(name, mode == links, len(object)) == object {
+			blobOf(name, mode == git.LinkMode, len(object)) == object {
 			same = append(same, e)
 		}
 	}
@@ -198,7 +199,7 @@ const executable = 0o100 // the bit of a mode that git knows
 func modeOf(info os.FileInfo) string {
 	switch {
 	case info.Mode()&os.ModeSymlink != 0:
-		return links
+		return git.LinkMode
 	case !info.Mode().IsRegular():
 		return ""
 	case info.Mode()&executable != 0:
@@ -216,7 +217,7 @@ func without(entries, apart []indexEntry) []indexEntry {
 }
 
 // flag has git overlook the files of the entries.
-func (s Slot) flag(ctx context.Context, index, flag string, entries []indexEntry) error {
+func (s Contents) flag(ctx context.Context, index, flag string, entries []indexEntry) error {
 	var files strings.Builder
 	for _, e := range entries {
 		files.WriteString(e.file + "\x00")
@@ -224,13 +225,13 @@ func (s Slot) flag(ctx context.Context, index, flag string, entries []indexEntry
 	if files.Len() == 0 {
 		return nil
 	}
-	_, err := s.Repo.git(ctx, call{dir: s.Dir, args: []string{"update-index", "--" + flag, "-z", "--stdin"},
-		index: index, stdin: files.String()})
+	_, err := s.Repo.Do(ctx, git.Call{Dir: s.Dir, Args: []string{"update-index", "--" + flag, "-z", "--stdin"},
+		Index: index, Stdin: files.String()})
 	return err
 }
 
 // renewIndex makes the slot's own index again, of its commit: what git knows of the files then, it has read in them.
-func (s Slot) renewIndex(ctx context.Context, head string) error {
+func (s Contents) renewIndex(ctx context.Context, head string) error {
 	args := []string{"read-tree", head}
 	if head == "" {
 		args = []string{"read-tree", "--empty"}
@@ -239,14 +240,14 @@ func (s Slot) renewIndex(ctx context.Context, head string) error {
 		return fmt.Errorf("make the index again: %w", err)
 	}
 	// Not with -q: git would say nothing of a lock that it met, and nothing would wait for it.
-	if _, err := s.run(ctx, "update-index", "--refresh"); err != nil && exitCode(err) != 1 {
+	if _, err := s.run(ctx, "update-index", "--refresh"); err != nil && git.ExitCode(err) != 1 {
 		return fmt.Errorf("compare the files with the index: %w", err)
 	}
 	return nil
 }
 
 // statusBehind is the status with what flags hide.
-func (s Slot) statusBehind(ctx context.Context, known listed, f flags, a asked) (status, error) {
+func (s Contents) statusBehind(ctx context.Context, known listed, f flags, a asked) (status, error) {
 	index, err := s.newIndex(ctx, known, f)
 	if err != nil {
 		return status{}, err
@@ -266,7 +267,7 @@ type fullStatus struct {
 	known      listed
 }
 
-func (s Slot) fullStatus(ctx context.Context, a asked, prepared note) (fullStatus, error) {
+func (s Contents) fullStatus(ctx context.Context, a asked, prepared note) (fullStatus, error) {
 	known, err := s.list(ctx)
 	if err != nil {
 		return fullStatus{}, err
@@ -333,7 +334,7 @@ type leftovers struct {
 
 func (d leftovers) any() bool { return d.visible || len(d.flags) > 0 }
 
-func (s Slot) leftovers(ctx context.Context, prepared note) (leftovers, error) {
+func (s Contents) leftovers(ctx context.Context, prepared note) (leftovers, error) {
 	all, err := s.fullStatus(ctx, asked{untracked: "normal", submodules: "all"}, prepared)
 	return leftovers{
 		work:    len(s.withoutShown(all.changes, prepared.Shown)) > 0,
@@ -347,7 +348,7 @@ func (s Slot) leftovers(ctx context.Context, prepared note) (leftovers, error) {
 
 // withoutShown leaves out what the prepared slot showed as modified before anyone worked there, as far as it is
 // what it was.
-func (s Slot) withoutShown(changes []change, shown map[string]string) []change {
+func (s Contents) withoutShown(changes []change, shown map[string]string) []change {
 	if len(shown) == 0 {
 		return changes
 	}
@@ -358,7 +359,7 @@ func (s Slot) withoutShown(changes []change, shown map[string]string) []change {
 }
 
 // shownNow digests the changes of a slot before any agent has worked in it.
-func (s Slot) shownNow(changes []change) map[string]string {
+func (s Contents) shownNow(changes []change) map[string]string {
 	shown := map[string]string{}
 	for _, c := range changes {
 		if c.index == unchanged && !c.submodule {
@@ -371,14 +372,14 @@ func (s Slot) shownNow(changes []change) map[string]string {
 // stillAsShown are those of the files that the slot showed as modified which are still what they were. Whether
 // git calls them modified at this moment is chance: it looks into a file only where the times tell nothing, or
 // tell of a change.
-func (s Slot) stillAsShown(shown map[string]string) map[string]string {
+func (s Contents) stillAsShown(shown map[string]string) map[string]string {
 	still := maps.Clone(shown)
 	maps.DeleteFunc(still, func(file, was string) bool { return s.digest(file) != was })
 	return still
 }
 
 // digest reports a file's content and of its mode as far as git knows modes.
-func (s Slot) digest(file string) string {
+func (s Contents) digest(file string) string {
 	name := filepath.Join(s.Dir, filepath.FromSlash(file))
 	info, err := os.Lstat(name)
 	switch {
@@ -404,10 +405,10 @@ func (s Slot) digest(file string) string {
 
 // hiddenBelow are the changes in submodules that git overlooks there because of flags: a look at the slot asks the
 // index of each submodule, which has flags of its own.
-func (s Slot) hiddenBelow(ctx context.Context, submodules []string) ([]Hidden, error) {
+func (s Contents) hiddenBelow(ctx context.Context, submodules []string) ([]Hidden, error) {
 	var all []Hidden
 	err := s.eachFlagged(ctx, submodules, "", func(sub Slot, name string, known listed, f flags) error {
-		seen, err := sub.statusBehind(ctx, known, f, asked{untracked: "no", submodules: "all"})
+		seen, err := sub.Files().statusBehind(ctx, known, f, asked{untracked: "no", submodules: "all"})
 		for _, h := range f.hide(seen.changes) {
 			h.Submodule = name
 			all = append(all, h)
@@ -419,30 +420,30 @@ func (s Slot) hiddenBelow(ctx context.Context, submodules []string) ([]Hidden, e
 
 // unflagBelow has git look again at what it overlooked in submodules, so that the next task sees what
 // is left there.
-func (s Slot) unflagBelow(ctx context.Context, submodules []string) error {
+func (s Contents) unflagBelow(ctx context.Context, submodules []string) error {
 	return s.eachFlagged(ctx, submodules, "", func(sub Slot, _ string, _ listed, f flags) error {
-		return sub.unflag(ctx, f)
+		return sub.Files().unflag(ctx, f)
 	})
 }
 
 // eachFlagged does something for each submodule, however deep it lies, in which files are there that git overlooks.
-func (s Slot) eachFlagged(ctx context.Context, submodules []string, within string,
+func (s Contents) eachFlagged(ctx context.Context, submodules []string, within string,
 	do func(sub Slot, name string, known listed, f flags) error) error {
 	for _, submodule := range submodules {
 		// Of what can be done with a slot, looking at its index and its files is all that fits a submodule.
 		sub := Slot{Repo: s.Repo, Dir: filepath.Join(s.Dir, filepath.FromSlash(submodule))}
 		name := path.Join(within, submodule)
-		if !sub.exists(".git") {
+		if !sub.Files().exists(".git") {
 			continue // it was not laid out
 		}
-		known, err := sub.list(ctx)
-		if present := sub.present(known.flags); err == nil && len(present) > 0 {
+		known, err := sub.Files().list(ctx)
+		if present := sub.Files().present(known.flags); err == nil && len(present) > 0 {
 			err = do(sub, name, known, present)
 		}
 		if err != nil {
 			return fmt.Errorf("look into the submodule %q: %w", name, err)
 		}
-		if err := sub.eachFlagged(ctx, known.submodules, name, do); err != nil {
+		if err := sub.Files().eachFlagged(ctx, known.submodules, name, do); err != nil {
 			return err
 		}
 	}

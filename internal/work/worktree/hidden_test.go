@@ -31,28 +31,28 @@ func TestFlaggedFiles_hideNothing(t *testing.T) {
 				t.Parallel()
 				h := newHome(t)
 				s := h.prepared(t, "topic", "T1")
-				git(t, s.Dir, "update-index", "--"+flag, "a.txt", "sub/deep.txt")
+				gitIn(t, s.Dir, "update-index", "--"+flag, "a.txt", "sub/deep.txt")
 				at := stand(t, s)
 				want(t, "flagged and not changed", len(at.Modified)+len(at.Hidden), 0)
 				row.change(t, s)
-				want(t, "what git says by itself", git(t, s.Dir, "status", "--porcelain"), "")
+				want(t, "what git says by itself", gitIn(t, s.Dir, "status", "--porcelain"), "")
 				at = stand(t, s)
 				want(t, "modified", strings.Join(at.Modified, "|"), "a.txt")
 				if len(at.Hidden) != 1 || at.Hidden[0].Path != "a.txt" ||
 					strings.Join(at.Hidden[0].Flags, " ") != flag {
 					t.Errorf("hidden: %+v", at.Hidden)
 				}
-				wantError(t, h.Remove(t.Context(), s.Dir), "uncommitted changes")
+				wantError(t, Worktrees{Repo: h.Repo}.Remove(t.Context(), s.Dir), "uncommitted changes")
 				kept := release(t, s, "T1")
 				if (len(kept) == 1) != (row.kept != "") {
 					t.Fatalf("rescued: %+v", kept)
 				}
 				if row.kept != "" {
-					want(t, "rescued", git(t, h.Path, "show", kept[0].Commit+":a.txt"), row.kept)
+					want(t, "rescued", gitIn(t, h.Path, "show", kept[0].Commit+":a.txt"), row.kept)
 				}
 				prepare(t, s, "next", "T2")
 				want(t, "what the next task finds", read(t, s.Dir, "a.txt"), "one\n")
-				want(t, "flags", git(t, s.Dir, "ls-files", "-v"), "H .gitignore\nH a.txt\nH sub/deep.txt")
+				want(t, "flags", gitIn(t, s.Dir, "ls-files", "-v"), "H .gitignore\nH a.txt\nH sub/deep.txt")
 			})
 		}
 	}
@@ -64,16 +64,16 @@ func TestFlagsThatAReleasedSlotGets_areTakenBackBeforeTheNextTask(t *testing.T) 
 	h := newHome(t)
 	s := h.prepared(t, "topic", "T1")
 	release(t, s, "T1")
-	git(t, s.Dir, "update-index", "--skip-worktree", "a.txt")
-	git(t, s.Dir, "update-index", "--assume-unchanged", "a.txt")
+	gitIn(t, s.Dir, "update-index", "--skip-worktree", "a.txt")
+	gitIn(t, s.Dir, "update-index", "--assume-unchanged", "a.txt")
 	write(t, s.Dir, "a.txt", "hidden\n")
 	done := prepare(t, s, "next", "T2")
 	want(t, "the file", read(t, s.Dir, "a.txt"), "one\n")
-	want(t, "flags", git(t, s.Dir, "ls-files", "-v", "a.txt"), "H a.txt")
+	want(t, "flags", gitIn(t, s.Dir, "ls-files", "-v", "a.txt"), "H a.txt")
 	if len(done.Rescued) != 1 {
 		t.Fatalf("rescued: %+v", done.Rescued)
 	}
-	want(t, "rescued", git(t, h.Path, "show", done.Rescued[0].Commit+":a.txt"), "hidden")
+	want(t, "rescued", gitIn(t, h.Path, "show", done.Rescued[0].Commit+":a.txt"), "hidden")
 }
 
 // What git shows as changed where no one has changed anything is a quarrel of settings, and no work.
@@ -81,10 +81,10 @@ func TestWhatAFreshSlotShowsAsModified_doesNotCountWhileItIsThat(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	commit(t, h.Path, ".gitattributes", "deep.txt filter=meddles\n")
-	git(t, h.Path, "config", "filter.meddles.smudge", "cat; printf 'x' >>a.txt")
+	gitIn(t, h.Path, "config", "filter.meddles.smudge", "cat; printf 'x' >>a.txt")
 	s := h.slot(1)
 	done := prepare(t, s, "topic", "T1")
-	want(t, "what git says", git(t, s.Dir, "status", "--porcelain"), " M a.txt")
+	want(t, "what git says", gitIn(t, s.Dir, "status", "--porcelain"), " M a.txt")
 	want(t, "rescued", len(done.Rescued), 0)
 	modified := func(wanted string) {
 		t.Helper()
@@ -93,7 +93,7 @@ func TestWhatAFreshSlotShowsAsModified_doesNotCountWhileItIsThat(t *testing.T) {
 	modified("")
 	write(t, s.Dir, "sub/deep.txt", "work\n")
 	modified("sub/deep.txt")
-	git(t, s.Dir, "commit", "-q", "-m", "work", "sub/deep.txt")
+	gitIn(t, s.Dir, "commit", "-q", "-m", "work", "sub/deep.txt")
 	modified("")
 	shown := read(t, s.Dir, "a.txt")
 	for _, text := range []string{"one\ntwo\n", shown + shown} {
@@ -109,14 +109,14 @@ func TestWhatAFreshSlotShowsAsModified_doesNotCountWhileItIsThat(t *testing.T) {
 	if err := os.Chmod(filepath.Join(s.Dir, "a.txt"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	git(t, s.Dir, "add", "a.txt")
+	gitIn(t, s.Dir, "add", "a.txt")
 	modified("a.txt")
-	git(t, s.Dir, "reset", "-q")
+	gitIn(t, s.Dir, "reset", "-q")
 	for _, one := range release(t, s, "T1") {
 		want(t, "what is kept", one.What, unpushed)
 	}
-	wantClean(t, s, git(t, h.Path, "rev-parse", "main"))
-	git(t, h.Path, "config", "filter.meddles.smudge", "cat")
+	wantClean(t, s, gitIn(t, h.Path, "rev-parse", "main"))
+	gitIn(t, h.Path, "config", "filter.meddles.smudge", "cat")
 	write(t, s.Dir, "a.txt", shown+"left by somebody\n")
 	want(t, "rescued from a slot that was there", len(prepare(t, s, "next", "T2").Rescued), 1)
 	n, _, err := s.note(t.Context())
@@ -136,11 +136,11 @@ func TestSnapshot_seesWhatWasWrittenInTheSecondOfTheCheckout(t *testing.T) {
 				t.Parallel()
 				h := newHome(t)
 				s := h.prepared(t, "topic", "T1")
-				git(t, s.Dir, "config", "core.trustctime", "false")
-				git(t, s.Dir, "config", "core.checkStat", "minimal")
+				gitIn(t, s.Dir, "config", "core.trustctime", "false")
+				gitIn(t, s.Dir, "config", "core.checkStat", "minimal")
 				then := time.Now().Add(-time.Hour).Truncate(time.Second)
 				file := filepath.Join(s.Dir, "a.txt")
-				index := git(t, s.Dir, "rev-parse", "--path-format=absolute", "--git-path", "index")
+				index := gitIn(t, s.Dir, "rev-parse", "--path-format=absolute", "--git-path", "index")
 				at := func(path string) {
 					t.Helper()
 					if err := os.Chtimes(path, then, then); err != nil {
@@ -148,13 +148,13 @@ func TestSnapshot_seesWhatWasWrittenInTheSecondOfTheCheckout(t *testing.T) {
 					}
 				}
 				at(file)
-				git(t, s.Dir, "update-index", "--refresh")
-				git(t, s.Dir, "update-index", "--"+flag, "a.txt")
+				gitIn(t, s.Dir, "update-index", "--refresh")
+				gitIn(t, s.Dir, "update-index", "--"+flag, "a.txt")
 				write(t, s.Dir, "a.txt", "two\n")
 				at(file)
 				at(index)
 				if asks {
-					git(t, s.Dir, "status")
+					gitIn(t, s.Dir, "status")
 				}
 				want(t, "modified", strings.Join(stand(t, s).Modified, "|"), "a.txt")
 				release(t, s, "T1")
@@ -173,17 +173,17 @@ func TestSnapshot_seesWhatIsHiddenInASubmodule(t *testing.T) {
 			t.Parallel()
 			h := newHome(t)
 			library := filepath.Join(h.root, "library")
-			git(t, h.root, "init", "-q", library)
+			gitIn(t, h.root, "init", "-q", library)
 			commit(t, library, "lib.txt", "one\n")
-			git(t, h.Path, "submodule", "--quiet", "add", library, "lib")
-			git(t, h.Path, "commit", "-q", "-m", "a library")
+			gitIn(t, h.Path, "submodule", "--quiet", "add", library, "lib")
+			gitIn(t, h.Path, "commit", "-q", "-m", "a library")
 			s := h.prepared(t, "topic", "T1")
-			git(t, s.Dir, "submodule", "--quiet", "update", "--init")
+			gitIn(t, s.Dir, "submodule", "--quiet", "update", "--init")
 			lib := filepath.Join(s.Dir, "lib")
-			git(t, lib, "update-index", "--"+flag, "lib.txt")
+			gitIn(t, lib, "update-index", "--"+flag, "lib.txt")
 			want(t, "flagged and not changed", len(stand(t, s).Submodules)+len(stand(t, s).Hidden), 0)
 			write(t, lib, "lib.txt", "two\n")
-			want(t, "what git says by itself", git(t, s.Dir, "status", "--porcelain"), "")
+			want(t, "what git says by itself", gitIn(t, s.Dir, "status", "--porcelain"), "")
 			at := stand(t, s)
 			want(t, "submodules", strings.Join(at.Submodules, "|"), "lib")
 			if len(at.Hidden) != 1 || at.Hidden[0].Path != "lib.txt" || at.Hidden[0].Submodule != "lib" ||
@@ -196,7 +196,7 @@ func TestSnapshot_seesWhatIsHiddenInASubmodule(t *testing.T) {
 			aside := asidesOf(t, s, "T1")
 			wantAside(t, aside, "lib: a submodule with work of its own")
 			want(t, "its work", read(t, aside[0].At, "lib.txt"), "two\n")
-			want(t, "flags that are left", git(t, aside[0].At, "ls-files", "-v"), "H lib.txt")
+			want(t, "flags that are left", gitIn(t, aside[0].At, "ls-files", "-v"), "H lib.txt")
 		})
 	}
 }
@@ -216,7 +216,7 @@ func TestPrepare_knowsWhatTheSlotShowedBefore(t *testing.T) {
 	for _, file := range []string{"a.txt", "sub/deep.txt"} {
 		write(t, s.Dir, file, "shown\n")
 	}
-	n.Shown = map[string]string{"a.txt": s.digest("a.txt"), "sub/deep.txt": "what it is no more"}
+	n.Shown = map[string]string{"a.txt": s.Files().digest("a.txt"), "sub/deep.txt": "what it is no more"}
 	if err := s.writeNote(n); err != nil {
 		t.Fatal(err)
 	}
@@ -228,19 +228,19 @@ func TestARescue_hasWhatIsWrittenWhileItIsMade(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	s := h.prepared(t, "topic", "T1")
-	known, err := s.list(t.Context())
+	known, err := s.Files().list(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	index, err := s.newIndex(t.Context(), known, nil)
+	index, err := s.Files().newIndex(t.Context(), known, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer index.remove()
 	write(t, s.Dir, "a.txt", "written late\n")
-	tree, err := s.wholeTree(t.Context(), &index, nil)
+	tree, err := s.sweep().wholeTree(t.Context(), &index, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want(t, "the file that is kept", git(t, s.Dir, "show", tree+":a.txt"), "written late")
+	want(t, "the file that is kept", gitIn(t, s.Dir, "show", tree+":a.txt"), "written late")
 }

@@ -7,11 +7,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"orange/internal/work/git"
 )
 
 // HiddenHooks reports whether git looks for hooks, by the value of core.hooksPath, in a folder of the checkout that no
 // commit has: then no hook runs in a new worktree, and nothing says so.
-func (r Repo) HiddenHooks(ctx context.Context, hooksPath string) (bool, error) {
+func (r Main) HiddenHooks(ctx context.Context, hooksPath string) (bool, error) {
 	files, err := r.Files(ctx)
 	if err != nil || files == "" {
 		return false, err
@@ -20,7 +22,7 @@ func (r Repo) HiddenHooks(ctx context.Context, hooksPath string) (bool, error) {
 	if err != nil || !here {
 		return false, err
 	}
-	tracked, err := r.names(ctx, call{dir: files, args: []string{"ls-files", "-z", "--", ":(literal)" + hooksPath}})
+	tracked, err := r.Names(ctx, git.Call{Dir: files, Args: []string{"ls-files", "-z", "--", ":(literal)" + hooksPath}})
 	if err != nil {
 		return false, fmt.Errorf("ask git whether commits have the hooks in %q: %w", hooksPath, err)
 	}

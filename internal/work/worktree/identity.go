@@ -9,19 +9,20 @@ import (
 
 	"orange/internal/rules/task"
 	"orange/internal/run/proc"
+	"orange/internal/work/git"
 )
 
 // Identity is who the person is by their own global configuration of git; both are empty where it does not say.
 // The repository's own is never asked: an agent can write it. So git runs outside of any repository here.
 func Identity(ctx context.Context) (name, address string, err error) {
-	if err := waitsForPerson(); err != nil {
+	if err := git.WaitsForPerson(); err != nil {
 		return "", "", err
 	}
 	result, err := proc.Run(ctx, proc.Command{
 		Name: "git", Args: []string{"config", "--global", "--includes", "--null", "--get-regexp",
 			`^user\.(name|email)$`},
 		Dir: "/", Env: []string{"LC_ALL=C", "GIT_CEILING_DIRECTORIES=/"}, Watched: "git",
-		Whole: wholeFor(ctx),
+		Whole: git.ReadWhole,
 	})
 	const none = 1 // git's status where no key fits
 	if err != nil && result.Code != none {
@@ -44,14 +45,14 @@ func HasIdentity(ctx context.Context, dir string, env []string) (bool, error) {
 	if _, err := proc.Find("git", proc.Getenv(ctx, "PATH")); err != nil {
 		return false, task.Notef(task.ErrNotFound, "there is no git: %v", err)
 	}
-	if err := waitsForPerson(ctx); err != nil {
+	if err := git.WaitsForPerson(); err != nil {
 		return false, err
 	}
 	for _, who := range []string{"GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT"} {
 		result, err := proc.Run(ctx, proc.Command{
 			Name: "git", Args: []string{"-c", "user.useConfigOnly=true", "var", who},
 			Dir: dir, Env: append(slices.Clone(env), "LC_ALL=C"),
-			Watched: "git", Whole: wholeFor(ctx),
+			Watched: "git", Whole: git.ReadWhole,
 		})
 		said := string(result.Stderr)
 		switch {

@@ -55,7 +55,7 @@ func (s Slot) Left() (string, error) {
 
 // ignoredFiles removes what git ignores in a slot that was cleared, where the project wants that, and notes what is
 // left of it.
-func (s Slot) ignoredFiles(ctx context.Context, taskID string) error {
+func (s sweep) ignoredFiles(ctx context.Context, taskID string) error {
 	if s.CleanIgnored {
 		// Twice -f: what git ignores is a cache, a repository in it too.
 		if _, err := s.run(ctx, "clean", "-d", "-X", "-f", "-f", "-q"); err != nil {

@@ -39,7 +39,7 @@ func put(name, content string) func(t *testing.T, h home) {
 }
 
 func run(args ...string) func(t *testing.T, h home) {
-	return func(t *testing.T, h home) { t.Helper(); git(t, h.Path, args...) }
+	return func(t *testing.T, h home) { t.Helper(); gitIn(t, h.Path, args...) }
 }
 
 func all(steps ...func(t *testing.T, h home)) func(t *testing.T, h home) {
@@ -96,8 +96,8 @@ func situationsOfBranches() []situation {
 		{name: "the person's HEAD is detached", arrange: run("switch", "-q", "--detach"), ends: asideOnly},
 		{name: "the default branch is checked out in a linked worktree", arrange: func(t *testing.T, h home) {
 			t.Helper()
-			git(t, h.Path, "switch", "-q", "-c", "mine")
-			git(t, h.Path, "worktree", "add", "-q", filepath.Join(h.root, "second"), "main")
+			gitIn(t, h.Path, "switch", "-q", "-c", "mine")
+			gitIn(t, h.Path, "worktree", "add", "-q", filepath.Join(h.root, "second"), "main")
 			write(t, filepath.Join(h.root, "second"), "work.txt", "mine")
 		}, ends: asBefore, says: []string{"second", "work.txt", "nothing was changed"}},
 		{name: "the branch is checked out by the person", arrange: all(run("switch", "-q", "topic"),
@@ -105,17 +105,17 @@ func situationsOfBranches() []situation {
 		{name: "the default branch is in the middle of a rebase", arrange: func(t *testing.T, h home) {
 			t.Helper()
 			commit(t, h.Path, "mine.txt", "mine\n")
-			git(t, h.Path, "push", "-q", "origin", "main")
-			git(t, h.Path, "branch", "-q", "other", "main~1")
-			git(t, h.Path, "-c", "sequence.editor=sed -i s/^pick/edit/", "rebase", "-q", "-i", "main~1")
+			gitIn(t, h.Path, "push", "-q", "origin", "main")
+			gitIn(t, h.Path, "branch", "-q", "other", "main~1")
+			gitIn(t, h.Path, "-c", "sequence.editor=sed -i s/^pick/edit/", "rebase", "-q", "-i", "main~1")
 		}, ends: asBefore, says: []string{"in the middle of a rebase", "--abort", "nothing was changed"}},
 		{name: "the default branch is in the middle of a merge", arrange: func(t *testing.T, h home) {
 			t.Helper()
-			git(t, h.Path, "branch", "-q", "other")
-			git(t, h.Path, "switch", "-q", "other")
+			gitIn(t, h.Path, "branch", "-q", "other")
+			gitIn(t, h.Path, "switch", "-q", "other")
 			commit(t, h.Path, "other.txt", "other\n")
-			git(t, h.Path, "switch", "-q", "main")
-			git(t, h.Path, "merge", "-q", "--no-ff", "--no-commit", "other")
+			gitIn(t, h.Path, "switch", "-q", "main")
+			gitIn(t, h.Path, "merge", "-q", "--no-ff", "--no-commit", "other")
 		}, ends: asBefore, says: []string{"in the middle of a merge", "--abort", "nothing was changed"}},
 		{name: "the branch was renamed", arrange: run("branch", "-m", "topic", "named"), ends: asBefore,
 			says: []string{"no local branch of that name", "orange task update ID --branch NAME"}},
@@ -127,10 +127,10 @@ func situationsOfBranches() []situation {
 			run("symbolic-ref", "refs/heads/main", "refs/heads/trunk")), ends: forwarded},
 		{name: "the default branch was renamed here and on origin", arrange: func(t *testing.T, h home) {
 			t.Helper()
-			git(t, h.Path, "branch", "-m", "main", "trunk")
-			git(t, h.Path, "push", "-q", "origin", "trunk")
-			git(t, h.origin(), "symbolic-ref", "HEAD", "refs/heads/trunk")
-			git(t, h.Path, "push", "-q", "origin", ":main")
+			gitIn(t, h.Path, "branch", "-m", "main", "trunk")
+			gitIn(t, h.Path, "push", "-q", "origin", "trunk")
+			gitIn(t, h.origin(), "symbolic-ref", "HEAD", "refs/heads/trunk")
+			gitIn(t, h.Path, "push", "-q", "origin", ":main")
 		}, ends: asBefore, says: []string{"--default-branch", "nothing was changed"}},
 	}
 }
@@ -163,11 +163,11 @@ func situationsOfOrigin() []situation {
 			run("tag", "-a", "-m", "mine", "mine", "topic")), ends: forwarded},
 		{name: "origin was renamed to another default branch", arrange: func(t *testing.T, h home) {
 			t.Helper()
-			git(t, h.origin(), "branch", "-m", "main", "trunk")
+			gitIn(t, h.origin(), "branch", "-m", "main", "trunk")
 		}, ends: asBefore, says: []string{"--default-branch", "nothing was changed"}},
 		{name: "origin is gone", arrange: func(t *testing.T, h home) {
 			t.Helper()
-			git(t, h.Path, "remote", "set-url", "origin", filepath.Join(h.root, "gone.git"))
+			gitIn(t, h.Path, "remote", "set-url", "origin", filepath.Join(h.root, "gone.git"))
 		}, ends: asBefore, says: []string{"cannot fetch", "nothing was changed"}},
 		{name: "commits that were never pushed", arrange: func(t *testing.T, h home) {
 			t.Helper()
@@ -176,19 +176,19 @@ func situationsOfOrigin() []situation {
 		{name: "a submodule with work in it", arrange: func(t *testing.T, h home) {
 			t.Helper()
 			lib := filepath.Join(h.root, "lib")
-			git(t, h.root, "init", "-q", lib)
+			gitIn(t, h.root, "init", "-q", lib)
 			commit(t, lib, "lib.txt", "lib\n")
-			git(t, h.Path, "submodule", "--quiet", "add", lib, "lib")
-			git(t, h.Path, "commit", "-q", "-m", "Add the module")
-			git(t, h.Path, "push", "-q", "origin", "main")
+			gitIn(t, h.Path, "submodule", "--quiet", "add", lib, "lib")
+			gitIn(t, h.Path, "commit", "-q", "-m", "Add the module")
+			gitIn(t, h.Path, "push", "-q", "origin", "main")
 			write(t, h.Path, "lib/lib.txt", "mine\n")
 		}, ends: forwarded},
 		{name: "a shallow clone whose history is too short", arrange: func(t *testing.T, h home) {
 			t.Helper()
-			main := git(t, h.Path, "rev-parse", "main")
+			main := gitIn(t, h.Path, "rev-parse", "main")
 			other := commit(t, h.colleague(t), "theirs.txt", "x")
-			git(t, filepath.Join(h.root, "colleague"), "push", "-q", "origin", "HEAD:main")
-			git(t, h.Path, "fetch", "-q", "origin")
+			gitIn(t, filepath.Join(h.root, "colleague"), "push", "-q", "origin", "HEAD:main")
+			gitIn(t, h.Path, "fetch", "-q", "origin")
 			write(t, h.Path, ".git/shallow", main+"\n"+other+"\n")
 		}, ends: asBefore, says: []string{"shallow", "fetch --unshallow"}},
 	}
@@ -222,12 +222,12 @@ func (s situation) happens(t *testing.T) {
 	}
 	request := pushed("topic")
 	request.Push, request.Message = !s.here, "Merge"
-	repo := h.Repo
+	into := h.into()
 	if strings.HasSuffix(s.name, "never ends") {
-		repo.patience = 200 * time.Millisecond
+		into.Patience = 200 * time.Millisecond
 	}
 	before := seen(t, h)
-	done, err := repo.Merge(t.Context(), request)
+	done, err := into.Merge(t.Context(), request)
 	after := seen(t, h)
 	if s.ends == asBefore {
 		wantError(t, err, s.says...)
@@ -259,22 +259,22 @@ func (s situation) happens(t *testing.T) {
 // here is not theirs: a fetch may change it.
 func seen(t *testing.T, h home) map[string]string {
 	t.Helper()
-	all := map[string]string{"status": git(t, h.Path, "status", "--porcelain", "-z"),
-		"stashes": git(t, h.Path, "stash", "list")}
+	all := map[string]string{"status": gitIn(t, h.Path, "status", "--porcelain", "-z"),
+		"stashes": gitIn(t, h.Path, "stash", "list")}
 	head, err := try(h.Path, "symbolic-ref", "HEAD")
 	if err != nil {
-		head = git(t, h.Path, "rev-parse", "HEAD")
+		head = gitIn(t, h.Path, "rev-parse", "HEAD")
 	}
 	all["HEAD"] = head
 	for _, folder := range []string{h.Path, filepath.Join(h.root, "second")} {
 		addFiles(t, all, h.root, folder)
 	}
-	for _, line := range strings.Split(git(t, h.Path, "ls-files", "-s"), "\n") {
+	for _, line := range strings.Split(gitIn(t, h.Path, "ls-files", "-s"), "\n") {
 		about, path, _ := strings.Cut(line, "\t")
 		all["index "+path] = about
 	}
 	for kind, dir := range map[string]string{"ref ": h.Path, "origin ": h.origin()} {
-		for _, line := range strings.Split(git(t, dir, "for-each-ref", "--format=%(refname) %(objectname)"), "\n") {
+		for _, line := range strings.Split(gitIn(t, dir, "for-each-ref", "--format=%(refname) %(objectname)"), "\n") {
 			name, commit, _ := strings.Cut(line, " ")
 			if !strings.HasPrefix(name, "refs/remotes/") {
 				all[kind+name] = commit

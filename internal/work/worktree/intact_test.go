@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"orange/internal/work/merge"
 )
 
 // Git hashes hardly any object that it reads. Each row puts another object's content under the name of one.
@@ -24,7 +26,7 @@ func TestObjectsThatWereWrittenOver_areNeitherJudgedNorMerged(t *testing.T) {
 			commit(t, s.Dir, "sub/deep.txt", "deeper\n")
 			commit(t, h.Path, "other.txt", "other\n") // so that a merge makes trees
 			object := func(of string) string {
-				of = git(t, h.Path, "rev-parse", of)
+				of = gitIn(t, h.Path, "rev-parse", of)
 				return filepath.Join(h.Path, ".git", "objects", of[:2], of[2:])
 			}
 			if row.of != "" {
@@ -40,10 +42,10 @@ func TestObjectsThatWereWrittenOver_areNeitherJudgedNorMerged(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			before := git(t, h.Path, "rev-parse", "main")
-			_, _, looked := s.Snapshot(t.Context())
-			_, merged := h.Merge(t.Context(), MergeRequest{Branch: "topic", Message: "Merge"})
-			_, stamped := s.Stamps(t.Context())
+			before := gitIn(t, h.Path, "rev-parse", "main")
+			_, _, looked := s.Files().Snapshot(t.Context())
+			_, merged := h.into().Merge(t.Context(), merge.Plan{Branch: "topic", Message: "Merge"})
+			_, stamped := s.Files().Stamps(t.Context())
 			if row.of == "" {
 				want(t, "a look", looked, nil)
 				want(t, "a merge", merged, nil)
@@ -52,7 +54,7 @@ func TestObjectsThatWereWrittenOver_areNeitherJudgedNorMerged(t *testing.T) {
 			}
 			wantError(t, looked, row.says)
 			wantError(t, merged, row.says)
-			want(t, "the default branch", git(t, h.Path, "rev-parse", "main"), before)
+			want(t, "the default branch", gitIn(t, h.Path, "rev-parse", "main"), before)
 			if row.of != "topic:sub/deep.txt" { // whose content is compared with the file
 				wantError(t, stamped, row.says)
 			}
@@ -69,25 +71,26 @@ func TestObjectsThatGitShowsInAnothersPlace_areNeitherJudgedNorMerged(t *testing
 	}{
 		"a file": {func(t *testing.T, h home) {
 			t.Helper()
-			git(t, h.Path, "replace", git(t, h.Path, "rev-parse", "topic:a.txt"), git(t, h.Path, "rev-parse",
+			gitIn(t, h.Path, "replace", gitIn(t, h.Path, "rev-parse", "topic:a.txt"), gitIn(t, h.Path, "rev-parse",
 				"main:a.txt"))
 		}, "replace -d"},
 		"a file, packed": {func(t *testing.T, h home) {
 			t.Helper()
-			git(t, h.Path, "replace", git(t, h.Path, "rev-parse", "topic:a.txt"), git(t, h.Path, "rev-parse",
+			gitIn(t, h.Path, "replace", gitIn(t, h.Path, "rev-parse", "topic:a.txt"), gitIn(t, h.Path, "rev-parse",
 				"main:a.txt"))
-			git(t, h.Path, "pack-refs", "--all")
+			gitIn(t, h.Path, "pack-refs", "--all")
 			if err := os.RemoveAll(filepath.Join(h.Path, ".git", "refs", "replace")); err != nil {
 				t.Fatal(err)
 			}
 		}, "replace -d"},
 		"the parents of a commit": {func(t *testing.T, h home) {
 			t.Helper()
-			write(t, h.Path, ".git/info/grafts", git(t, h.Path, "rev-parse", "topic")+"\n")
+			write(t, h.Path, ".git/info/grafts", gitIn(t, h.Path, "rev-parse", "topic")+"\n")
 		}, "other parents"},
 		"a file that is no part of it": {func(t *testing.T, h home) {
 			t.Helper()
-			git(t, h.Path, "replace", git(t, h.Path, "rev-parse", "main:sub/deep.txt"), git(t, h.Path, "rev-parse",
+			gitIn(t, h.Path, "replace", gitIn(t, h.Path, "rev-parse", "main:sub/deep.txt"), gitIn(t, h.Path,
+				"rev-parse",
 				"main:a.txt"))
 		}, ""},
 	} {
@@ -97,8 +100,8 @@ func TestObjectsThatGitShowsInAnothersPlace_areNeitherJudgedNorMerged(t *testing
 			s := h.prepared(t, "topic", "T1")
 			commit(t, s.Dir, "a.txt", "evil\n")
 			row.arrange(t, h)
-			_, _, looked := s.Snapshot(t.Context())
-			_, merged := h.Merge(t.Context(), MergeRequest{Branch: "topic", Message: "Merge"})
+			_, _, looked := s.Files().Snapshot(t.Context())
+			_, merged := h.into().Merge(t.Context(), merge.Plan{Branch: "topic", Message: "Merge"})
 			if row.says == "" {
 				want(t, "a look", looked, nil)
 				want(t, "a merge", merged, nil)

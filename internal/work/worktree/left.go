@@ -13,11 +13,12 @@ import (
 
 	"orange/internal/rules/record"
 	"orange/internal/run/proc"
+	"orange/internal/work/git"
 )
 
 // setAsideLeft moves out of a cleared slot what git has left there though it does not ignore it: repositories inside of
 // it, submodules with work, folders that cannot be read. Pipes and sockets hold nothing and go.
-func (s Slot) setAsideLeft(ctx context.Context, taskID string) (all []record.Aside, err error) {
+func (s sweep) setAsideLeft(ctx context.Context, taskID string) (all []record.Aside, err error) {
 	left, err := s.left(ctx)
 	if err != nil {
 		return nil, err
@@ -54,7 +55,7 @@ func (s Slot) setAsideLeft(ctx context.Context, taskID string) (all []record.Asi
 type remains struct{ path, why string }
 
 // left walks through a slot for what git does not tell of.
-func (s Slot) left(ctx context.Context) ([]remains, error) {
+func (s sweep) left(ctx context.Context) ([]remains, error) {
 	submodules, err := s.submodulePaths(ctx)
 	if err != nil {
 		return nil, err
@@ -100,7 +101,7 @@ func (s Slot) left(ctx context.Context) ([]remains, error) {
 
 // whySubmodule is the reason to set the folder of a submodule aside; empty where there is none. Git shows nothing of a
 // folder that has no repository, whatever lies in it.
-func (s Slot) whySubmodule(ctx context.Context, path, commit string) (string, error) {
+func (s sweep) whySubmodule(ctx context.Context, path, commit string) (string, error) {
 	dir := filepath.Join(s.Dir, path)
 	_, err := os.Lstat(filepath.Join(dir, ".git"))
 	if errors.Is(err, os.ErrNotExist) {
@@ -113,7 +114,7 @@ func (s Slot) whySubmodule(ctx context.Context, path, commit string) (string, er
 	if err != nil {
 		return unreadable, nil
 	}
-	gitDir, err := s.gitDir()
+	gitDir, err := git.DirOf(s.Dir)
 	if err != nil {
 		return "", err
 	}
@@ -137,15 +138,15 @@ func plainConfig(file string) bool {
 const literalHere = "./"
 
 // ignored tells which of the remains git ignores: these keep a slot warm.
-func (s Slot) ignored(ctx context.Context, all []remains) (map[string]bool, error) {
+func (s sweep) ignored(ctx context.Context, all []remains) (map[string]bool, error) {
 	var names strings.Builder
 	for _, one := range all {
 		names.WriteString(literalHere + filepath.ToSlash(one.path) + "\x00")
 	}
-	out, err := s.Repo.git(ctx, call{dir: s.Dir, args: []string{"check-ignore", "-z", "--stdin"},
-		stdin: names.String()})
+	out, err := s.Repo.Do(ctx, git.Call{Dir: s.Dir, Args: []string{"check-ignore", "-z", "--stdin"},
+		Stdin: names.String()})
 	const none = 1 // git's status where it ignores none of them
-	if err != nil && exitCode(err) != none {
+	if err != nil && git.ExitCode(err) != none {
 		return nil, fmt.Errorf("ask what git ignores: %w", err)
 	}
 	found := map[string]bool{}
@@ -156,7 +157,7 @@ func (s Slot) ignored(ctx context.Context, all []remains) (map[string]bool, erro
 }
 
 // submodulePaths are the paths at which the slot's index has submodules, with the commit of each.
-func (s Slot) submodulePaths(ctx context.Context) (map[string]string, error) {
+func (s sweep) submodulePaths(ctx context.Context) (map[string]string, error) {
 	out, err := s.run(ctx, "ls-files", "-z", "--stage")
 	if err != nil {
 		return nil, fmt.Errorf("list the submodules: %w", err)
@@ -164,7 +165,7 @@ func (s Slot) submodulePaths(ctx context.Context) (map[string]string, error) {
 	found := map[string]string{}
 	for _, line := range strings.Split(string(out.Stdout), "\x00") {
 		what, path, _ := strings.Cut(line, "\t")
-		if commit, is := strings.CutPrefix(what, gitlink+" "); is {
+		if commit, is := strings.CutPrefix(what, git.SubmoduleMode+" "); is {
 			found[path], _, _ = strings.Cut(commit, " ")
 		}
 	}
@@ -179,17 +180,18 @@ func hasOwnTags(repository string) bool {
 
 // submoduleHasWork reports whether the repository of a submodule has changed files, files of which git overlooks
 // changes, or commits that neither a remote nor the slot's own commit names. What git cannot look at counts as work.
-func (s Slot) submoduleHasWork(ctx context.Context, dir, commit string) bool {
+func (s sweep) submoduleHasWork(ctx context.Context, dir, commit string) bool {
 	in := Slot{Repo: s.Repo, Dir: dir}
-	changed, err := in.read(ctx, "status", "--porcelain", "-z", "--untracked-files=normal", "--ignore-submodules=none")
+	changed, err := in.Files().read(ctx, "status", "--porcelain", "-z", "--untracked-files=normal",
+		"--ignore-submodules=none")
 	if err != nil || len(changed.Stdout) > 0 {
 		return true
 	}
-	known, err := in.list(ctx)
+	known, err := in.Files().list(ctx)
 	if err != nil || len(known.flags) > 0 {
 		return true
 	}
-	own, err := in.read(ctx, "rev-list", "--max-count=1", "HEAD", "--branches", "--glob=refs/stas[h]", "--not",
+	own, err := in.Files().read(ctx, "rev-list", "--max-count=1", "HEAD", "--branches", "--glob=refs/stas[h]", "--not",
 		"--remotes", commit, "--")
 	return err != nil || own.Text() != ""
 }
@@ -217,13 +219,13 @@ func ownModule(dir, modules string) (repository string, own bool) {
 		return "", false
 	}
 	_, shared := os.Lstat(filepath.Join(real, "commondir"))
-	return real, errors.Is(shared, os.ErrNotExist) && isGitFolder(real)
+	return real, errors.Is(shared, os.ErrNotExist) && git.IsGitFolder(real)
 }
 
 // embody gives a submodule its repository: the folder of git's that lies with the worktree moves into it, and so do
 // those of its own submodules. It can be moved then, and stays a repository.
-func (s Slot) embody(ctx context.Context, dir string) error {
-	gitDir, err := s.gitDir()
+func (s sweep) embody(ctx context.Context, dir string) error {
+	gitDir, err := git.DirOf(s.Dir)
 	if err != nil {
 		return err
 	}
@@ -257,9 +259,9 @@ func (s Slot) embody(ctx context.Context, dir string) error {
 			return err
 		}
 		config := filepath.Join(link, "config")
-		unset := call{dir: s.Repo.Path, args: []string{"config", "--file", config, "--unset-all", "core.worktree"}}
+		unset := git.Call{Dir: s.Repo.Path, Args: []string{"config", "--file", config, "--unset-all", "core.worktree"}}
 		const absent = 5 // git's status where there is no such key
-		if _, err := s.Repo.git(ctx, unset); err != nil && exitCode(err) != absent {
+		if _, err := s.Repo.Do(ctx, unset); err != nil && git.ExitCode(err) != absent {
 			return fmt.Errorf("let the submodule %q have its repository: %w", one, err)
 		}
 	}

@@ -16,20 +16,20 @@ func TestRelease_setsASubmoduleAsideForWorkOfAnyKind(t *testing.T) {
 	}{
 		"nothing": {func(*testing.T, string) {}, ""},
 		"a change that git overlooks": {func(t *testing.T, lib string) {
-			git(t, lib, "update-index", "--assume-unchanged", "a.txt")
+			gitIn(t, lib, "update-index", "--assume-unchanged", "a.txt")
 			write(t, lib, "a.txt", "half\n")
 		}, aSubmodule},
 		"a stash": {func(t *testing.T, lib string) {
 			write(t, lib, "a.txt", "half\n")
-			git(t, lib, "stash", "--quiet")
+			gitIn(t, lib, "stash", "--quiet")
 		}, aSubmodule},
 		"a commit that a tag has": {func(t *testing.T, lib string) {
 			commit(t, lib, "new.txt", "x")
-			git(t, lib, "tag", "mine")
-			git(t, lib, "checkout", "-q", "HEAD~1")
+			gitIn(t, lib, "tag", "mine")
+			gitIn(t, lib, "checkout", "-q", "HEAD~1")
 		}, aSubmodule},
 		"a program that its settings name": {func(t *testing.T, lib string) {
-			git(t, lib, "config", "filter.f.clean", "touch "+filepath.Join(lib, "..", "ran"))
+			gitIn(t, lib, "config", "filter.f.clean", "touch "+filepath.Join(lib, "..", "ran"))
 			write(t, lib, ".git-attributes", "x")
 			write(t, lib, "a.txt", "half\n")
 			commit(t, lib, ".gitattributes", "* filter=f\n")
@@ -37,17 +37,17 @@ func TestRelease_setsASubmoduleAsideForWorkOfAnyKind(t *testing.T) {
 			write(t, lib, "a.txt", "other\n")
 		}, aSubmodule},
 		"files in its place": {func(t *testing.T, lib string) {
-			git(t, filepath.Dir(lib), "submodule", "--quiet", "deinit", "-f", "lib")
+			gitIn(t, filepath.Dir(lib), "submodule", "--quiet", "deinit", "-f", "lib")
 			write(t, lib, "precious.txt", "x")
 		}, inPlace},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			h, lib := newHome(t), newHome(t)
-			git(t, h.Path, "submodule", "--quiet", "add", lib.Path, "lib")
-			git(t, h.Path, "commit", "-q", "-m", "lib")
+			gitIn(t, h.Path, "submodule", "--quiet", "add", lib.Path, "lib")
+			gitIn(t, h.Path, "commit", "-q", "-m", "lib")
 			s := h.prepared(t, "topic", "T1")
-			git(t, s.Dir, "submodule", "--quiet", "update", "--init")
+			gitIn(t, s.Dir, "submodule", "--quiet", "update", "--init")
 			c.do(t, filepath.Join(s.Dir, "lib"))
 			done := cleared(t, s, "T1")
 			var wanted []string
@@ -56,7 +56,7 @@ func TestRelease_setsASubmoduleAsideForWorkOfAnyKind(t *testing.T) {
 			}
 			wantAside(t, done.Aside, wanted...)
 			want(t, "a program ran", exists(s.Dir, "ran"), false)
-			want(t, "clean", git(t, s.Dir, "status", "--porcelain"), "")
+			want(t, "clean", gitIn(t, s.Dir, "status", "--porcelain"), "")
 		})
 	}
 }
@@ -66,12 +66,12 @@ func TestRelease_setsARepositoryAsideWhateverItIsCalled(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	s := h.prepared(t, "topic", "T1")
-	git(t, s.Dir, "init", "-q", ":(x)y")
-	git(t, s.Dir, "init", "-q", "b\xff")
+	gitIn(t, s.Dir, "init", "-q", ":(x)y")
+	gitIn(t, s.Dir, "init", "-q", "b\xff")
 	wantAside(t, cleared(t, s, "T1").Aside, ":(x)y: a repository of its own", "b\xff: a repository of its own")
 	all := asidesOf(t, s, "T1")
 	wantAside(t, all, ":(x)y: a repository of its own", "b\xff: a repository of its own")
-	if err := h.Restore(t.Context(), all[1], filepath.Join(h.root, "back")); err != nil {
+	if err := (Worktrees{Repo: h.Repo}).Restore(t.Context(), all[1], filepath.Join(h.root, "back")); err != nil {
 		t.Fatal(err)
 	}
 	want(t, "back", exists(h.root, "back/.git"), true)
@@ -82,8 +82,8 @@ func TestAsides_listsTheOthersWhereANoteCannotBeRead(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	s := h.prepared(t, "topic", "T1")
-	git(t, s.Dir, "init", "-q", "a")
-	git(t, s.Dir, "init", "-q", "b")
+	gitIn(t, s.Dir, "init", "-q", "a")
+	gitIn(t, s.Dir, "init", "-q", "b")
 	cleared(t, s, "T1")
 	workspaces := filepath.Dir(s.Dir)
 	write(t, workspaces, ".aside/T1/1.json", "{nonsense")
@@ -97,7 +97,7 @@ func TestRelease_keepsAWorktreeWithIgnoredFiles(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	s := h.prepared(t, "topic", "T1")
-	git(t, s.Dir, "worktree", "add", "-q", "inside", "-b", "inside")
+	gitIn(t, s.Dir, "worktree", "add", "-q", "inside", "-b", "inside")
 	write(t, s.Dir, "inside/cache/measured", "x")
 	done := cleared(t, s, "T1")
 	wantAside(t, done.Aside, "inside: a worktree that was added here")
@@ -109,14 +109,14 @@ func TestRelease_setsARepositoryAsideThatLiesWhereTheBaseHasAFile(t *testing.T) 
 	t.Parallel()
 	h := newHome(t)
 	s := h.prepared(t, "topic", "T1")
-	git(t, s.Dir, "rm", "-q", "a.txt")
-	git(t, s.Dir, "commit", "-q", "-m", "without")
-	git(t, s.Dir, "init", "-q", "a.txt")
+	gitIn(t, s.Dir, "rm", "-q", "a.txt")
+	gitIn(t, s.Dir, "commit", "-q", "-m", "without")
+	gitIn(t, s.Dir, "init", "-q", "a.txt")
 	write(t, s.Dir, "a.txt/precious", "x")
 	done := cleared(t, s, "T1")
 	wantAside(t, done.Aside, "a.txt: a repository of its own")
 	want(t, "its file", read(t, done.Aside[0].At, "precious"), "x")
-	wantClean(t, s, git(t, h.Path, "rev-parse", "main"))
+	wantClean(t, s, gitIn(t, h.Path, "rev-parse", "main"))
 }
 
 // A worktree that lies aside is git's only where git lists it: what its own files say leads nowhere.
@@ -124,14 +124,14 @@ func TestRestore_saysHowGitLearnsOfAWorktreeThatItDoesNotKnow(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	s := h.prepared(t, "topic", "T1")
-	git(t, s.Dir, "worktree", "add", "-q", "inside", "-b", "inside")
+	gitIn(t, s.Dir, "worktree", "add", "-q", "inside", "-b", "inside")
 	write(t, s.Dir, "inside/half", "x")
 	a := cleared(t, s, "T1").Aside[0]
 	if err := os.RemoveAll(filepath.Join(h.Path, ".git/worktrees/inside")); err != nil {
 		t.Fatal(err)
 	}
 	to := filepath.Join(h.root, "there")
-	err := h.Restore(t.Context(), a, to)
+	err := Worktrees{Repo: h.Repo}.Restore(t.Context(), a, to)
 	wantError(t, err, "it is at "+strconv.Quote(to)+" now", "git worktree repair")
 	want(t, "its file", read(t, to, "half"), "x")
 	want(t, "the list", len(asidesOf(t, s, "")), 0)

@@ -12,10 +12,10 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
-	"time"
 
 	"orange/internal/rules/task"
 	"orange/internal/run/proc"
+	"orange/internal/work/git"
 )
 
 const (
@@ -32,11 +32,11 @@ const (
 // and returns which, relative to the slot. The link is excluded from git. A link to another target is replaced.
 // A regular file that took its place is never thrown away: unless it equals the target it is moved
 // next to it, as "<target>.replaced-<n>"; adopt it first (see Replaced). Doing it twice is no error.
-func (s Slot) Link(ctx context.Context, target string) (file string, err error) {
+func (s DocumentLink) Link(ctx context.Context, target string) (file string, err error) {
 	if !filepath.IsAbs(target) || strings.ContainsRune(target, 0) {
 		return "", task.Notef(task.ErrUsage, "cannot link the task's document %q: its path is not absolute", target)
 	}
-	defer explain(&err, "cannot link the task's document into workspace %q", s.Dir)
+	defer git.Explain(&err, "cannot link the task's document into workspace %q", s.Dir)
 	here, present, err := s.look(ctx)
 	if err == nil && !present {
 		err = errors.New("it is not there; prepare it first")
@@ -67,7 +67,7 @@ func (s Slot) Link(ctx context.Context, target string) (file string, err error) 
 
 // hasOwnDocument reports whether HEAD or the index has a TASK.md. Case does not count: on some file systems it
 // does not.
-func (s Slot) hasOwnDocument(ctx context.Context, here place) (bool, error) {
+func (s DocumentLink) hasOwnDocument(ctx context.Context, here place) (bool, error) {
 	if here.head != "" {
 		if has, err := s.hasDocument(ctx, here.head); has || err != nil {
 			return has, err
@@ -81,7 +81,7 @@ func (s Slot) hasOwnDocument(ctx context.Context, here place) (bool, error) {
 }
 
 // hasDocument reports whether a commit has a TASK.md.
-func (s Slot) hasDocument(ctx context.Context, commit string) (bool, error) {
+func (s DocumentLink) hasDocument(ctx context.Context, commit string) (bool, error) {
 	out, err := s.run(ctx, "ls-tree", "-z", "--name-only", "--full-tree", commit)
 	if err != nil {
 		return false, fmt.Errorf("list the files of %s: %w", commit, err)
@@ -98,7 +98,7 @@ func namesDocument(names string) bool {
 
 // Overtaken reports whether the file in the place of the link is the repository's own TASK.md: a merge or a rebase
 // brought it from the base, and git took the link for a file that it may replace. It is no words of an agent's then.
-func (s Slot) Overtaken(ctx context.Context) (bool, error) {
+func (s DocumentLink) Overtaken(ctx context.Context) (bool, error) {
 	here, present, err := s.look(ctx)
 	if err != nil || !present {
 		return false, err
@@ -110,7 +110,7 @@ func (s Slot) Overtaken(ctx context.Context) (bool, error) {
 	return s.overtaken(ctx, here, file)
 }
 
-func (s Slot) overtaken(ctx context.Context, here place, file string) (bool, error) {
+func (s DocumentLink) overtaken(ctx context.Context, here place, file string) (bool, error) {
 	if file != documentName {
 		return false, nil
 	}
@@ -224,7 +224,7 @@ func copyFile(from, to string) error {
 // Replaced returns the content of the file that took the place of the link, of which 32 MiB is the most; a larger one,
 // and anything that is no file, is an error. there is false where the link is intact, or gone: Link puts it back then.
 // It runs no program.
-func (s Slot) Replaced() (content []byte, there bool, err error) {
+func (s DocumentLink) Replaced() (content []byte, there bool, err error) {
 	file, err := s.linkFile()
 	if err != nil {
 		return nil, false, fmt.Errorf("cannot look at the link in workspace %q: %w", s.Dir, err)
@@ -249,8 +249,8 @@ func (s Slot) Replaced() (content []byte, there bool, err error) {
 }
 
 // linkFile is where the link to the task's document is, relative to the slot; empty where none was made.
-func (s Slot) linkFile() (string, error) {
-	gitDir, err := s.gitDir()
+func (s DocumentLink) linkFile() (string, error) {
+	gitDir, err := git.DirOf(s.Dir)
 	if err != nil {
 		return "", err
 	}
@@ -286,23 +286,6 @@ func readDocument(path string) ([]byte, error) {
 	return content, nil
 }
 
-// gitDir reads the worktree's private folder from its .git file, which is cheap enough for every tick.
-func (s Slot) gitDir() (string, error) {
-	text, err := proc.ReadFile(filepath.Join(s.Dir, ".git"))
-	if err != nil {
-		return "", fmt.Errorf("find its part of the repository: %w", err)
-	}
-	dir, ok := strings.CutPrefix(strings.TrimSuffix(string(text), "\n"), "gitdir: ")
-	if !ok {
-		return "", fmt.Errorf("find its part of the repository: %q is not a worktree's .git file",
-			filepath.Join(s.Dir, ".git"))
-	}
-	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(s.Dir, dir)
-	}
-	return dir, nil
-}
-
 // GitDirs are the slot's own folder in the repository's git folder, and that one, which all worktrees share. The slot's
 // .git file, which an agent can write, is not believed where it names another repository or another worktree.
 func (s Slot) GitDirs(ctx context.Context) (own, shared string, err error) {
@@ -310,7 +293,7 @@ func (s Slot) GitDirs(ctx context.Context) (own, shared string, err error) {
 	if !ours {
 		gone := fmt.Errorf("workspace %q is no worktree of %q any more: its %q names another place; save what is in "+
 			"it and move it away", s.Dir, s.Repo.Path, filepath.Join(s.Dir, ".git"))
-		return "", "", s.Repo.withMisplaced(s.Dir, gone)
+		return "", "", s.Repo.WithMisplaced(s.Dir, gone)
 	}
 	return here.gitDir, filepath.Dir(filepath.Dir(here.gitDir)), nil // REPOSITORY/worktrees/NAME
 }
@@ -333,7 +316,7 @@ func (p place) linkPlace() (string, error) {
 
 // replacedDocument is the path of a regular file that took the link's place, and empty when there is none. The
 // repository's own is none.
-func (s Slot) replacedDocument(ctx context.Context, here place) (string, error) {
+func (s DocumentLink) replacedDocument(ctx context.Context, here place) (string, error) {
 	file, err := here.linkPlace()
 	if err != nil || file == "" {
 		return "", err
@@ -355,7 +338,7 @@ func (s Slot) replacedDocument(ctx context.Context, here place) (string, error) 
 }
 
 // unlink takes the link of the last task away, and only a link.
-func (s Slot) unlink(here place) error {
+func (s DocumentLink) unlink(here place) error {
 	file, err := here.linkPlace()
 	if err != nil || file == "" {
 		return err
@@ -388,19 +371,6 @@ func (s Slot) Exclude(ctx context.Context, patterns ...string) error {
 	return nil
 }
 
-// excludePatience is how long Orange waits for another process that has the exclude file locked. It is held for the
-// time of one short reading and writing.
-const excludePatience = 5 * time.Second
-
-func lockExclude(ctx context.Context, file *os.File) error {
-	soon, cancel := context.WithTimeout(ctx, excludePatience)
-	defer cancel()
-	if err := proc.Lock(soon, file); err != nil {
-		return fmt.Errorf("lock %q, which another program holds: %w", file.Name(), err)
-	}
-	return nil
-}
-
 func (p place) addExcludes(ctx context.Context, patterns ...string) error {
 	for _, pattern := range patterns {
 		if strings.TrimSpace(pattern) == "" || strings.ContainsAny(pattern, "\n\r\x00") {
@@ -416,7 +386,7 @@ func (p place) addExcludes(ctx context.Context, patterns ...string) error {
 	}
 	defer file.Close()
 	// All slots share the file, so the look and the addition are one.
-	if err := lockExclude(ctx, file); err != nil {
+	if err := git.LockExclude(ctx, file); err != nil {
 		return err
 	}
 	have, err := io.ReadAll(io.LimitReader(file, proc.MostFile+1))

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"orange/internal/rules/task"
+	"orange/internal/work/git"
 )
 
 // linked is a slot with a link to a document.
@@ -18,7 +19,7 @@ func linked(t *testing.T, h home) (Slot, string, string) {
 	s := h.prepared(t, "topic", "T1")
 	target := filepath.Join(h.root, "tasks", "T1", "TASK.md")
 	write(t, filepath.Dir(target), "TASK.md", "document\n")
-	file, err := s.Link(t.Context(), target)
+	file, err := s.Document().Link(t.Context(), target)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,11 +37,11 @@ const (
 
 func wantLink(t *testing.T, s Slot, target string, state linkState, content string) {
 	t.Helper()
-	text, replaced, err := s.Replaced()
+	text, replaced, err := s.Document().Replaced()
 	if err != nil {
 		t.Fatal(err)
 	}
-	file, err := s.linkFile()
+	file, err := s.Document().linkFile()
 	to, noLink := os.Readlink(filepath.Join(s.Dir, file))
 	got := linkMissing
 	switch {
@@ -60,7 +61,7 @@ func TestLink_isExcludedAndMadeOnce(t *testing.T) {
 	s, target, file := linked(t, h)
 	want(t, "file", file, "TASK.md")
 	want(t, "content", read(t, s.Dir, "TASK.md"), "document\n")
-	if _, err := s.Link(t.Context(), target); err != nil {
+	if _, err := s.Document().Link(t.Context(), target); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Exclude(t.Context(), "/TASK.md", "/.claude/settings.local.json",
@@ -69,7 +70,7 @@ func TestLink_isExcludedAndMadeOnce(t *testing.T) {
 	}
 	want(t, "exclude", read(t, h.Path, ".git/info/exclude"),
 		"# no newline at the end\n/TASK.md\n/.claude/settings.local.json\n")
-	want(t, "status", git(t, s.Dir, "status", "--porcelain"), "")
+	want(t, "status", gitIn(t, s.Dir, "status", "--porcelain"), "")
 	wantLink(t, s, target, linkIntact, "")
 	release(t, s, "T1")
 	want(t, "taken away", exists(s.Dir, "TASK.md"), false)
@@ -85,14 +86,14 @@ func TestLink_inARepositoryWithATaskFileOfItsOwn(t *testing.T) {
 	want(t, "file", file, ".orange/TASK.md")
 	want(t, "own", read(t, s.Dir, "TASK.md"), "the repository's\n")
 	want(t, "linked", read(t, s.Dir, file), "document\n")
-	want(t, "status", git(t, s.Dir, "status", "--porcelain"), "")
+	want(t, "status", gitIn(t, s.Dir, "status", "--porcelain"), "")
 	wantLink(t, s, target, linkIntact, "")
 	// The repository's own file is never taken for a replaced link.
 	if err := os.RemoveAll(filepath.Join(s.Dir, ".orange")); err != nil {
 		t.Fatal(err)
 	}
 	wantLink(t, s, target, linkMissing, "")
-	if _, err := s.Link(t.Context(), target); err != nil {
+	if _, err := s.Document().Link(t.Context(), target); err != nil {
 		t.Fatal(err)
 	}
 	replace(t, filepath.Join(s.Dir, file), "saved by rename\n")
@@ -106,7 +107,7 @@ func TestLink_asksGitAgainWhereTheRepositoryChanged(t *testing.T) {
 	s, target, _ := linked(t, h)
 	link := func(file string) {
 		t.Helper()
-		at, err := s.Link(t.Context(), target)
+		at, err := s.Document().Link(t.Context(), target)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -117,14 +118,14 @@ func TestLink_asksGitAgainWhereTheRepositoryChanged(t *testing.T) {
 	link("TASK.md")
 	link("TASK.md")
 	write(t, s.Dir, "task.md", "the repository's\n")
-	git(t, s.Dir, "add", "-f", "task.md")
+	gitIn(t, s.Dir, "add", "-f", "task.md")
 	link(".orange/TASK.md")
 	link(".orange/TASK.md")
-	git(t, s.Dir, "commit", "-q", "-m", "It has a file of that name")
+	gitIn(t, s.Dir, "commit", "-q", "-m", "It has a file of that name")
 	link(".orange/TASK.md")
-	git(t, s.Dir, "rm", "-q", "--cached", "task.md")
+	gitIn(t, s.Dir, "rm", "-q", "--cached", "task.md")
 	link(".orange/TASK.md") // the commit has it
-	git(t, s.Dir, "update-ref", "HEAD", "HEAD^")
+	gitIn(t, s.Dir, "update-ref", "HEAD", "HEAD^")
 	link("TASK.md")
 }
 
@@ -135,10 +136,10 @@ func TestLink_doesNotFollowTheRepositoryOutside(t *testing.T) {
 	if err := os.Symlink(h.root, filepath.Join(h.Path, ".orange")); err != nil {
 		t.Fatal(err)
 	}
-	git(t, h.Path, "add", "-f", ".orange")
-	git(t, h.Path, "commit", "-q", "-m", "trap")
+	gitIn(t, h.Path, "add", "-f", ".orange")
+	gitIn(t, h.Path, "commit", "-q", "-m", "trap")
 	s := h.prepared(t, "topic", "T1")
-	_, err := s.Link(t.Context(), filepath.Join(h.root, "doc"))
+	_, err := s.Document().Link(t.Context(), filepath.Join(h.root, "doc"))
 	wantError(t, err, "cannot link", ".orange")
 	want(t, "outside", exists(h.root, "TASK.md"), false)
 }
@@ -159,10 +160,10 @@ func TestLinked_aProgramReplacedTheLinkByAFile(t *testing.T) {
 	replace(t, filepath.Join(s.Dir, file), "saved by rename\n")
 	wantLink(t, s, target, linkReplaced, "saved by rename\n")
 	wantError(t, s.Switch(t.Context(), "main"), "adopt it first")
-	wantError(t, h.Remove(t.Context(), s.Dir), "not adopted")
+	wantError(t, Worktrees{Repo: h.Repo}.Remove(t.Context(), s.Dir), "not adopted")
 
 	// Put back before it was adopted: the words are kept next to the document.
-	if _, err := s.Link(t.Context(), target); err != nil {
+	if _, err := s.Document().Link(t.Context(), target); err != nil {
 		t.Fatal(err)
 	}
 	wantLink(t, s, target, linkIntact, "")
@@ -171,7 +172,7 @@ func TestLinked_aProgramReplacedTheLinkByAFile(t *testing.T) {
 
 	// Adopted as it was: nothing needs keeping.
 	replace(t, filepath.Join(s.Dir, file), "document\n")
-	if _, err := s.Link(t.Context(), target); err != nil {
+	if _, err := s.Document().Link(t.Context(), target); err != nil {
 		t.Fatal(err)
 	}
 	want(t, "no second one", exists(filepath.Dir(target), "TASK.md.replaced-2"), false)
@@ -192,7 +193,7 @@ func TestRelease_keepsAReplacedDocument(t *testing.T) {
 			if len(kept) != 1 {
 				t.Fatalf("kept %v", kept)
 			}
-			want(t, "content", git(t, h.Path, "show", kept[0].Ref+":TASK.md"), "saved by rename")
+			want(t, "content", gitIn(t, h.Path, "show", kept[0].Ref+":TASK.md"), "saved by rename")
 			want(t, "task", strings.HasPrefix(kept[0].Ref, "refs/orange/rescue/T1/"), true)
 			want(t, "taken away", exists(s.Dir, "TASK.md"), false)
 			wantLink(t, s, target, linkMissing, "")
@@ -216,26 +217,26 @@ func TestLinked_strangeThingsInItsPlace(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantLink(t, s, target, linkMissing, "")
-	if _, err := s.Link(t.Context(), target); err != nil {
+	if _, err := s.Document().Link(t.Context(), target); err != nil {
 		t.Fatal(err)
 	}
 	wantLink(t, s, target, linkIntact, "")
 
 	clear()
 	write(t, s.Dir, file, string(bytes.Repeat([]byte("x"), maxDocument)))
-	content, replaced, err := s.Replaced()
+	content, replaced, err := s.Document().Replaced()
 	want(t, "the largest", err == nil && replaced && len(content) == maxDocument, true)
 	write(t, s.Dir, file, string(bytes.Repeat([]byte("x"), maxDocument+1)))
-	_, _, err = s.Replaced()
+	_, _, err = s.Document().Replaced()
 	wantError(t, err, "cannot adopt", "larger")
 
 	clear()
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, _, err = s.Replaced()
+	_, _, err = s.Document().Replaced()
 	wantError(t, err, "neither a file nor a link")
-	_, err = s.Link(t.Context(), target)
+	_, err = s.Document().Link(t.Context(), target)
 	wantError(t, err, "neither a file nor a link")
 
 	clear()
@@ -243,14 +244,14 @@ func TestLinked_strangeThingsInItsPlace(t *testing.T) {
 	if err := os.Link(filepath.Join(s.Dir, "elsewhere"), path); err != nil {
 		t.Fatal(err)
 	}
-	_, _, err = s.Replaced()
+	_, _, err = s.Document().Replaced()
 	wantError(t, err, "hard link", "2 names")
 
 	clear()
 	if err := os.Mkdir(path, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	_, err = s.Link(t.Context(), target)
+	_, err = s.Document().Link(t.Context(), target)
 	wantError(t, err, "neither a file nor a link")
 }
 
@@ -258,13 +259,13 @@ func TestLink_refuses(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	s := h.prepared(t, "topic", "T1")
-	_, err := s.Link(t.Context(), "relative/TASK.md")
+	_, err := s.Document().Link(t.Context(), "relative/TASK.md")
 	want(t, "usage", errors.Is(err, task.ErrUsage), true)
-	_, err = h.slot(7).Link(t.Context(), "/doc")
+	_, err = h.slot(7).Document().Link(t.Context(), "/doc")
 	wantError(t, err, "cannot link", "not there")
 	wantError(t, s.Exclude(t.Context(), "a\nb"), "not one line")
 	wantError(t, h.slot(7).Exclude(t.Context(), "x"), "not there")
-	_, _, err = h.slot(7).Replaced()
+	_, _, err = h.slot(7).Document().Replaced()
 	wantError(t, err, "cannot look")
 }
 
@@ -272,7 +273,7 @@ func TestLink_refuses(t *testing.T) {
 func TestLink_writesThroughNoLinkOfAnAgents(t *testing.T) {
 	t.Parallel()
 	slot := newHome(t).prepared(t, "fix", "abc")
-	gitDir, err := slot.gitDir()
+	gitDir, err := git.DirOf(slot.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -286,7 +287,7 @@ func TestLink_writesThroughNoLinkOfAnAgents(t *testing.T) {
 		if err := os.Symlink(precious, path); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := slot.Link(t.Context(), filepath.Join(t.TempDir(), "TASK.md")); err != nil {
+		if _, err := slot.Document().Link(t.Context(), filepath.Join(t.TempDir(), "TASK.md")); err != nil {
 			t.Fatal(err)
 		}
 		prepare(t, slot, "fix", "abc")

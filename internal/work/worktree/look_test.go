@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"orange/internal/work/git"
 )
 
 // trap names a program in every place of a configuration where git would run one, and answers the file that the
@@ -36,7 +38,7 @@ func trap(t *testing.T, h home, dir string) string {
 		"core.editor":    program,
 		"core.fsmonitor": program,
 	} {
-		git(t, dir, "config", name, value)
+		gitIn(t, dir, "config", name, value)
 	}
 	return ran
 }
@@ -45,12 +47,12 @@ func TestLooking_runsNoProgramThatAConfigurationNames(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	library := filepath.Join(h.root, "library")
-	git(t, h.root, "init", "-q", library)
+	gitIn(t, h.root, "init", "-q", library)
 	commit(t, library, "lib.txt", "one\n")
-	git(t, h.Path, "submodule", "--quiet", "add", library, "lib")
+	gitIn(t, h.Path, "submodule", "--quiet", "add", library, "lib")
 	commit(t, h.Path, ".gitattributes", "*.txt diff=txt\n")
 	s := h.prepared(t, "topic", "T1")
-	git(t, s.Dir, "submodule", "--quiet", "update", "--init")
+	gitIn(t, s.Dir, "submodule", "--quiet", "update", "--init")
 	commit(t, s.Dir, "more.txt", "more\n")
 	write(t, s.Dir, "kept.txt", "kept\n")
 	release(t, s, "T1")
@@ -61,11 +63,11 @@ func TestLooking_runsNoProgramThatAConfigurationNames(t *testing.T) {
 	write(t, s.Dir, "a.txt", "two\n")
 	write(t, s.Dir, "new.txt", "new\n")
 	looks := map[string]func() error{
-		"Inspect":    func() error { _, err := Inspect(t.Context(), s.Dir); return err },
-		"Stand":      func() error { _, _, err := s.Snapshot(t.Context()); return err },
+		"Inspect":    func() error { _, err := git.Inspect(t.Context(), s.Dir); return err },
+		"Stand":      func() error { _, _, err := s.Files().Snapshot(t.Context()); return err },
 		"Branch":     func() error { _, err := s.Branch(t.Context()); return err },
-		"Work":       func() error { _, err := s.Work(t.Context()); return err },
-		"Diff":       func() error { _, err := s.Diff(t.Context()); return err },
+		"Work":       func() error { _, err := s.Files().Work(t.Context()); return err },
+		"Diff":       func() error { _, err := s.Files().Diff(t.Context()); return err },
 		"BranchDiff": func() error { _, err := h.BranchDiff(t.Context(), "topic"); return err },
 		"Base":       func() error { _, err := h.Base(t.Context()); return err },
 		"Ahead":      func() error { _, err := h.Ahead(t.Context(), "topic", ""); return err },
@@ -73,9 +75,9 @@ func TestLooking_runsNoProgramThatAConfigurationNames(t *testing.T) {
 		"Changed":    func() error { _, _, err := h.Changed(t.Context(), "main", "topic"); return err },
 		"Within":     func() error { _, _, err := h.Within(t.Context(), "topic", "main"); return err },
 		"Tip":        func() error { _, err := h.Tip(t.Context(), "topic"); return err },
-		"ReadTip":    func() error { _ = h.ReadTip(t.Context(), s.Dir, "topic"); return nil },
+		"ReadTip":    func() error { _ = Worktrees{Repo: h.Repo}.ReadTip(t.Context(), s.Dir, "topic"); return nil },
 		"Origin":     func() error { _, err := h.Origin(t.Context()); return err },
-		"Rescues":    func() error { _, err := h.Rescues(t.Context(), "T1"); return err },
+		"Rescues":    func() error { _, err := Rescues{Repo: h.Repo}.List(t.Context(), "T1"); return err },
 		"Touched":    func() error { _, err := s.Touched(); return err },
 	}
 	for name, look := range looks {
@@ -103,18 +105,18 @@ func TestALyingFsmonitorHidesNothing(t *testing.T) {
 	if err := os.Chmod(filepath.Join(h.root, "liar"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	git(t, h.Path, "config", "core.fsmonitor", filepath.Join(h.root, "liar"))
-	git(t, s.Dir, "update-index", "--fsmonitor")
-	git(t, s.Dir, "status")
-	git(t, s.Dir, "update-index", "--fsmonitor-valid", "a.txt", "sub/deep.txt", ".gitignore")
+	gitIn(t, h.Path, "config", "core.fsmonitor", filepath.Join(h.root, "liar"))
+	gitIn(t, s.Dir, "update-index", "--fsmonitor")
+	gitIn(t, s.Dir, "status")
+	gitIn(t, s.Dir, "update-index", "--fsmonitor-valid", "a.txt", "sub/deep.txt", ".gitignore")
 	write(t, s.Dir, "a.txt", "work of hours\n")
-	want(t, "what git says by itself", git(t, s.Dir, "status", "--porcelain"), "")
+	want(t, "what git says by itself", gitIn(t, s.Dir, "status", "--porcelain"), "")
 	want(t, "modified", strings.Join(stand(t, s).Modified, "|"), "a.txt")
 	kept := release(t, s, "T1")
 	if len(kept) != 1 {
 		t.Fatalf("rescued: %+v", kept)
 	}
-	want(t, "rescued", git(t, h.Path, "show", kept[0].Commit+":a.txt"), "work of hours")
+	want(t, "rescued", gitIn(t, h.Path, "show", kept[0].Commit+":a.txt"), "work of hours")
 	want(t, "the file", read(t, s.Dir, "a.txt"), "one\n")
 }
 
@@ -124,8 +126,8 @@ func TestWhatAgentsWriteIntoTheRepository_hidesNothing(t *testing.T) {
 	t.Parallel()
 	for name, hide := range map[string]func(t *testing.T, h home, s Slot){
 		"a time that is put back": func(t *testing.T, h home, s Slot) {
-			git(t, h.Path, "config", "core.checkStat", "minimal")
-			git(t, h.Path, "config", "core.trustctime", "false")
+			gitIn(t, h.Path, "config", "core.checkStat", "minimal")
+			gitIn(t, h.Path, "config", "core.trustctime", "false")
 			file := filepath.Join(s.Dir, "a.txt")
 			info, err := os.Stat(file)
 			if err != nil {
@@ -139,10 +141,10 @@ func TestWhatAgentsWriteIntoTheRepository_hidesNothing(t *testing.T) {
 			}
 		},
 		"a replaced commit": func(t *testing.T, _ home, s Slot) {
-			tip := git(t, s.Dir, "rev-parse", "HEAD")
+			tip := gitIn(t, s.Dir, "rev-parse", "HEAD")
 			other := commit(t, s.Dir, "a.txt", "two\n")
-			git(t, s.Dir, "reset", "-q", "--soft", tip)
-			git(t, s.Dir, "replace", tip, other)
+			gitIn(t, s.Dir, "reset", "-q", "--soft", tip)
+			gitIn(t, s.Dir, "replace", tip, other)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -153,9 +155,9 @@ func TestWhatAgentsWriteIntoTheRepository_hidesNothing(t *testing.T) {
 			if err := os.Chtimes(filepath.Join(s.Dir, "a.txt"), old, old); err != nil {
 				t.Fatal(err)
 			}
-			git(t, s.Dir, "update-index", "--refresh")
+			gitIn(t, s.Dir, "update-index", "--refresh")
 			hide(t, h, s)
-			want(t, "what git says by itself", git(t, s.Dir, "status", "--porcelain"), "")
+			want(t, "what git says by itself", gitIn(t, s.Dir, "status", "--porcelain"), "")
 			want(t, "modified", strings.Join(stand(t, s).Modified, "|"), "a.txt")
 		})
 	}
@@ -166,11 +168,11 @@ func TestSnapshot_refusesAWorktreeThatLeadsElsewhere(t *testing.T) {
 	h := newHome(t)
 	s := h.prepared(t, "topic", "T1")
 	other := newHome(t)
-	gitDir, err := s.gitDir()
+	gitDir, err := git.DirOf(s.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	write(t, gitDir, "commondir", filepath.Join(other.Path, ".git")+"\n")
-	_, _, err = s.Snapshot(t.Context())
+	_, _, err = s.Files().Snapshot(t.Context())
 	wantError(t, err, "no worktree of", "save what is in it")
 }

@@ -10,7 +10,8 @@ import (
 	"strconv"
 	"strings"
 
-	"orange/internal/run/proc"
+	"orange/internal/work/git"
+	"orange/internal/work/ship"
 )
 
 // ErrNotPushed says that the work of a task that a home gives up could not be pushed.
@@ -30,47 +31,47 @@ type Lost struct {
 // stay out of it. It changes nothing here.
 func (s Slot) ShipLost(ctx context.Context, to string, l Lost, keep func(file string, size int64) bool) (
 	ref string, err error) {
-	if err := errors.Join(CheckTask(l.Task), checkRemote(to)); err != nil {
+	if err := errors.Join(git.CheckTask(l.Task), git.CheckRemote(to)); err != nil {
 		return "", err
 	}
-	defer explain(&err, "cannot push what is here of task %s to %q", l.Task, to)
+	defer git.Explain(&err, "cannot push what is here of task %s to %q", l.Task, to)
 	heads, err := s.lostHeads(ctx, l, keep)
 	if err != nil || len(heads) == 0 {
 		return "", err
 	}
-	env, err := s.Repo.remoteEnv(ctx)
+	env, err := s.Repo.RemoteEnv(ctx)
 	if err != nil {
 		return "", err
 	}
-	ref = shipRefs + l.Task + "/lost/" + strconv.Itoa(l.Epoch)
-	there, err := s.Repo.lostThere(ctx, to, ref, env)
+	ref = git.ShipRefs + l.Task + "/lost/" + strconv.Itoa(l.Epoch)
+	there, err := Rescues{Repo: s.Repo}.lostThere(ctx, to, ref, env)
 	if err != nil {
 		return "", err
 	}
-	commit, err := s.Repo.together(ctx, l.Task, heads, there)
+	commit, err := Rescues{Repo: s.Repo}.together(ctx, l.Task, heads, there)
 	if err != nil || commit == there {
 		return ref, err
 	}
-	_, err = s.Repo.git(ctx, call{dir: s.Repo.Path, env: env, args: []string{"push", "--quiet", "--no-follow-tags",
+	_, err = s.Repo.Do(ctx, git.Call{Dir: s.Repo.Path, Env: env, Args: []string{"push", "--quiet", "--no-follow-tags",
 		"--force-with-lease=" + ref + ":" + there, to, commit + ":" + ref}})
 	return ref, err
 }
 
 // lostThere fetches what the ref has already: a home may have given a task up twice in one epoch. It is empty where
 // there is no such ref.
-func (r Repo) lostThere(ctx context.Context, to, ref string, env []string) (string, error) {
-	there, err := r.shippedAt(ctx, to, ref, env)
+func (r Rescues) lostThere(ctx context.Context, to, ref string, env []string) (string, error) {
+	there, err := r.ShippedAt(ctx, to, ref, env)
 	if err != nil || there == "" {
 		return "", err
 	}
-	_, err = r.git(ctx, call{dir: r.Path, env: env, args: []string{"fetch", "--quiet", "--no-tags",
+	_, err = r.Do(ctx, git.Call{Dir: r.Path, Env: env, Args: []string{"fetch", "--quiet", "--no-tags",
 		"--no-write-fetch-head", to, ref}})
 	return there, err
 }
 
 // together is one commit that has all of the heads, the newest last, and what is there already. Its files are those
 // of the newest, also where that one is there already and an older one is not.
-func (r Repo) together(ctx context.Context, taskID string, heads []string, there string) (string, error) {
+func (r Rescues) together(ctx context.Context, taskID string, heads []string, there string) (string, error) {
 	newest := heads[len(heads)-1]
 	if there != "" {
 		heads = append([]string{there}, heads...)
@@ -83,15 +84,15 @@ func (r Repo) together(ctx context.Context, taskID string, heads []string, there
 	for _, head := range heads {
 		parents = append(parents, "-p", head)
 	}
-	return r.commitTree(ctx, r.Path, newest+"^{tree}", "Orange: all that was left of task "+taskID+"\n", parents)
+	return r.CommitTree(ctx, r.Path, newest+"^{tree}", "Orange: all that was left of task "+taskID+"\n", parents)
 }
 
 // alone are the heads that no other one has in its history, in their order.
-func (r Repo) alone(ctx context.Context, heads []string) ([]string, error) {
+func (r Rescues) alone(ctx context.Context, heads []string) ([]string, error) {
 	if len(heads) < 2 {
 		return heads, nil
 	}
-	out, err := r.run(ctx, append([]string{"merge-base", "--independent"}, heads...)...)
+	out, err := r.Run(ctx, append([]string{"merge-base", "--independent"}, heads...)...)
 	if err != nil {
 		return heads, fmt.Errorf("compare what was kept: %w", err)
 	}
@@ -108,7 +109,7 @@ func (r Repo) alone(ctx context.Context, heads []string) ([]string, error) {
 // lostHeads are the commits that have what is not in the last snapshot, the newest last.
 func (s Slot) lostHeads(ctx context.Context, l Lost, keep func(string, int64) bool) ([]string, error) {
 	r := s.Repo
-	all, err := r.rescued(ctx, l.Task, keep)
+	all, err := Rescues{Repo: r}.rescued(ctx, l.Task, keep)
 	if err != nil {
 		return nil, err
 	}
@@ -126,9 +127,9 @@ func (s Slot) lostHeads(ctx context.Context, l Lost, keep func(string, int64) bo
 	}
 	var heads []string
 	for _, commit := range all {
-		has := r.SameWork(ctx, commit, l.Shipped)
+		has := ship.Snapshots{Repo: r}.SameWork(ctx, commit, l.Shipped)
 		if !has && l.Shipped != "" {
-			if has, err = r.contains(ctx, l.Shipped, commit); err != nil {
+			if has, err = r.Contains(ctx, l.Shipped, commit); err != nil {
 				return nil, err
 			}
 		}
@@ -146,7 +147,7 @@ func (s Slot) workToLose(ctx context.Context, taskID string, keep func(string, i
 	if err != nil || !present {
 		return nil, err
 	}
-	lost := s.lost(ctx, here)
+	lost := s.sweep().lost(ctx, here)
 	if len(lost) > 0 {
 		here.head = lost[0]
 	}
@@ -158,8 +159,8 @@ func (s Slot) workToLose(ctx context.Context, taskID string, keep func(string, i
 }
 
 // rescued are the commits of what was kept of a task before, without the new files that keep does not want.
-func (r Repo) rescued(ctx context.Context, taskID string, keep func(string, int64) bool) ([]string, error) {
-	kept, err := r.rescues(ctx, taskID)
+func (r Rescues) rescued(ctx context.Context, taskID string, keep func(string, int64) bool) ([]string, error) {
+	kept, err := r.stored(ctx, taskID)
 	if err != nil {
 		return nil, err
 	}
@@ -178,8 +179,8 @@ func (r Repo) rescued(ctx context.Context, taskID string, keep func(string, int6
 
 // without is a commit of rescued files on top of the HEAD that they were changed from, without the new ones that keep
 // does not want, and without what was staged.
-func (r Repo) without(ctx context.Context, commit string, keep func(string, int64) bool) (string, error) {
-	parents, err := r.run(ctx, "rev-list", "--parents", "--max-count=1", commit)
+func (r Rescues) without(ctx context.Context, commit string, keep func(string, int64) bool) (string, error) {
+	parents, err := r.Run(ctx, "rev-list", "--parents", "--max-count=1", commit)
 	if err != nil {
 		return "", err
 	}
@@ -197,26 +198,26 @@ func (r Repo) without(ctx context.Context, commit string, keep func(string, int6
 		return "", fmt.Errorf("make a temporary folder: %w", err)
 	}
 	defer os.RemoveAll(private)
-	s, index := Slot{Repo: r, Dir: r.Path}, filepath.Join(private, "index")
+	s, index := Slot{Repo: r.Repo, Dir: r.Path}, filepath.Join(private, "index")
 	if _, err := s.with(ctx, index, "read-tree", commit); err != nil {
 		return "", err
 	}
 	if len(left) > 0 {
-		if _, err := r.git(ctx, call{dir: r.Path, index: index, stdin: strings.Join(left, "\x00") + "\x00",
-			args: []string{"update-index", "--force-remove", "-z", "--stdin"}}); err != nil {
+		if _, err := r.Do(ctx, git.Call{Dir: r.Path, Index: index, Stdin: strings.Join(left, "\x00") + "\x00",
+			Args: []string{"update-index", "--force-remove", "-z", "--stdin"}}); err != nil {
 			return "", err
 		}
 	}
-	tree, err := s.writeTree(ctx, index)
+	tree, err := s.Files().writeTree(ctx, index)
 	if err != nil {
 		return "", err
 	}
-	return s.commitTree(ctx, tree, "Orange: work that was rescued\n", []string{"-p", head})
+	return s.sweep().commitTree(ctx, tree, "Orange: work that was rescued\n", []string{"-p", head})
 }
 
 // unwanted are the files that a commit has and its HEAD has not, and that keep does not want.
-func (r Repo) unwanted(ctx context.Context, head, commit string, keep func(string, int64) bool) ([]string, error) {
-	added, err := r.run(ctx, "diff-tree", "-r", "--no-commit-id", "--no-renames", "--diff-filter=A", "-z", head, commit)
+func (r Rescues) unwanted(ctx context.Context, head, commit string, keep func(string, int64) bool) ([]string, error) {
+	added, err := r.Run(ctx, "diff-tree", "-r", "--no-commit-id", "--no-renames", "--diff-filter=A", "-z", head, commit)
 	if err != nil {
 		return nil, fmt.Errorf("list new files: %w", err)
 	}
@@ -237,15 +238,15 @@ func (r Repo) unwanted(ctx context.Context, head, commit string, keep func(strin
 
 // sizeOf is how many bytes a file of a commit has, by what diff-tree says about it. A submodule has none: its commit is
 // in another repository.
-func (r Repo) sizeOf(ctx context.Context, about []string) (int64, error) {
+func (r Rescues) sizeOf(ctx context.Context, about []string) (int64, error) {
 	const mode, blob = 1, 3
 	if len(about) <= blob {
 		return 0, fmt.Errorf("git diff-tree says %q of it", about)
 	}
-	if about[mode] == gitlink {
+	if about[mode] == git.SubmoduleMode {
 		return 0, nil
 	}
-	out, err := r.run(ctx, "cat-file", "-s", about[blob])
+	out, err := r.Run(ctx, "cat-file", "-s", about[blob])
 	if err != nil {
 		return 0, err
 	}

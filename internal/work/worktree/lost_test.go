@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"orange/internal/work/git"
 )
 
 // A branch whose ref was deleted under HEAD has its commits nowhere but in a log, and its files in the worktree.
@@ -16,7 +18,7 @@ func TestRelease_keepsTheCommitsOfABranchThatIsGone(t *testing.T) {
 	}{
 		"all committed": {kept: "unpushed commits"},
 		"deleted in the slot": {change: func(t *testing.T, _ home, s *Slot, _ string) {
-			git(t, s.Dir, "update-ref", "-d", "refs/heads/topic")
+			gitIn(t, s.Dir, "update-ref", "-d", "refs/heads/topic")
 		}, kept: "unpushed commits"},
 		"and files beside": {change: func(t *testing.T, _ home, s *Slot, _ string) {
 			write(t, s.Dir, "b.txt", "b\n")
@@ -32,7 +34,7 @@ func TestRelease_keepsTheCommitsOfABranchThatIsGone(t *testing.T) {
 			s.Noted = strings.Repeat("7", 40)
 		}, kept: "unpushed commits"},
 		"held by another branch": {change: func(t *testing.T, h home, _ *Slot, head string) {
-			git(t, h.Path, "merge", "-q", "--ff-only", head)
+			gitIn(t, h.Path, "merge", "-q", "--ff-only", head)
 		}},
 		"known to nobody": {change: func(t *testing.T, _ home, s *Slot, _ string) {
 			unlogged(t, *s)
@@ -43,10 +45,10 @@ func TestRelease_keepsTheCommitsOfABranchThatIsGone(t *testing.T) {
 			h := newHome(t)
 			s := h.prepared(t, "topic", "T1")
 			first := commit(t, s.Dir, "first.txt", "first\n")
-			git(t, s.Dir, "rm", "-q", "first.txt")
+			gitIn(t, s.Dir, "rm", "-q", "first.txt")
 			head := commit(t, s.Dir, "a.txt", "second\n")
 			if name != "deleted in the slot" {
-				git(t, h.Path, "update-ref", "-d", "refs/heads/topic")
+				gitIn(t, h.Path, "update-ref", "-d", "refs/heads/topic")
 			}
 			if row.change != nil {
 				row.change(t, h, &s, head)
@@ -59,16 +61,16 @@ func TestRelease_keepsTheCommitsOfABranchThatIsGone(t *testing.T) {
 			if len(kept) != 1 {
 				t.Fatalf("kept %v", kept)
 			}
-			told := git(t, h.Path, "log", "--walk-reflogs", "--max-count=1", "--format=%gs", kept[0].Ref)
+			told := gitIn(t, h.Path, "log", "--walk-reflogs", "--max-count=1", "--format=%gs", kept[0].Ref)
 			want(t, "branch", strings.HasSuffix(told, " of branch topic"), true)
 			want(t, "on a branch", kept[0].Held, false)
 			if row.kept == "its files" {
-				want(t, "file", git(t, h.Path, "show", kept[0].Ref+":a.txt"), "second")
+				want(t, "file", gitIn(t, h.Path, "show", kept[0].Ref+":a.txt"), "second")
 				return
 			}
 			want(t, "what", kept[0].What, row.kept)
-			git(t, h.Path, "merge-base", "--is-ancestor", first, kept[0].Ref)
-			git(t, h.Path, "merge-base", "--is-ancestor", head, kept[0].Ref)
+			gitIn(t, h.Path, "merge-base", "--is-ancestor", first, kept[0].Ref)
+			gitIn(t, h.Path, "merge-base", "--is-ancestor", head, kept[0].Ref)
 			want(t, "again", len(release(t, s, "T1")), 0)
 		})
 	}
@@ -77,7 +79,7 @@ func TestRelease_keepsTheCommitsOfABranchThatIsGone(t *testing.T) {
 // unlogged takes away what git has written down of where HEAD was.
 func unlogged(t *testing.T, s Slot) {
 	t.Helper()
-	dir, err := s.gitDir()
+	dir, err := git.DirOf(s.Dir)
 	if err == nil {
 		err = os.Remove(filepath.Join(dir, "logs", "HEAD"))
 	}
@@ -91,8 +93,8 @@ func TestPrepare_keepsTheCommitsOfABranchThatIsGone(t *testing.T) {
 	h := newHome(t)
 	s := h.prepared(t, "topic", "T1")
 	head := commit(t, s.Dir, "a.txt", "second\n")
-	git(t, h.Path, "update-ref", "-d", "refs/heads/topic")
+	gitIn(t, h.Path, "update-ref", "-d", "refs/heads/topic")
 	prepare(t, s, "other", "T2")
-	git(t, h.Path, "merge-base", "--is-ancestor", head, "refs/orange/rescue/T1/1")
-	want(t, "branch", git(t, s.Dir, "branch", "--show-current"), "other")
+	gitIn(t, h.Path, "merge-base", "--is-ancestor", head, "refs/orange/rescue/T1/1")
+	want(t, "branch", gitIn(t, s.Dir, "branch", "--show-current"), "other")
 }

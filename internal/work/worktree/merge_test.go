@@ -11,6 +11,8 @@ import (
 
 	"orange/internal/rules/record"
 	"orange/internal/rules/task"
+	"orange/internal/work/git"
+	"orange/internal/work/merge"
 )
 
 // topic makes a branch with one commit on top of main, in the pool, and frees the slot again.
@@ -23,17 +25,17 @@ func (h home) topic(t *testing.T, branch, file, content string) string {
 }
 
 // pushed is a merge of a branch that origin gets, with so many commits of the local default branch.
-func pushed(branch string, with ...int) MergeRequest {
+func pushed(branch string, with ...int) merge.Plan {
 	order := record.MergeOrder{Push: true}
 	if len(with) > 0 {
 		order.With = with[0]
 	}
-	return MergeRequest{Branch: branch, MergeOrder: order}
+	return merge.Plan{Branch: branch, MergeOrder: order}
 }
 
-func merge(t *testing.T, h home, m MergeRequest) Merged {
+func mergeIn(t *testing.T, h home, m merge.Plan) merge.Merged {
 	t.Helper()
-	done, err := h.Merge(t.Context(), m)
+	done, err := h.into().Merge(t.Context(), m)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,10 +45,10 @@ func merge(t *testing.T, h home, m MergeRequest) Merged {
 // snapshot is everything of the user's checkout and refs that a refused merge must leave as it was.
 func snapshot(t *testing.T, h home) string {
 	t.Helper()
-	refs := git(t, h.Path, "for-each-ref", "refs/heads", "refs/stash")
-	return strings.Join([]string{refs, git(t, h.Path, "symbolic-ref", "HEAD"),
-		git(t, h.Path, "status", "--porcelain"), git(t, h.Path, "diff", "HEAD"),
-		git(t, h.Path, "ls-files", "-s")}, "\n")
+	refs := gitIn(t, h.Path, "for-each-ref", "refs/heads", "refs/stash")
+	return strings.Join([]string{refs, gitIn(t, h.Path, "symbolic-ref", "HEAD"),
+		gitIn(t, h.Path, "status", "--porcelain"), gitIn(t, h.Path, "diff", "HEAD"),
+		gitIn(t, h.Path, "ls-files", "-s")}, "\n")
 }
 
 // Defect 10 of the original: merge switched the user's own checkout.
@@ -54,16 +56,16 @@ func TestMerge_leavesADirtyCheckoutOnAnotherBranchUntouched(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	head := h.topic(t, "topic", "work.txt", "done\n")
-	git(t, h.Path, "switch", "-q", "-c", "mine")
+	gitIn(t, h.Path, "switch", "-q", "-c", "mine")
 	write(t, h.Path, "a.txt", "half\n")
 	write(t, h.Path, "work.txt", "untracked\n")
-	status := git(t, h.Path, "status", "--porcelain")
-	done := merge(t, h, MergeRequest{Branch: "topic"})
-	want(t, "merged", done, Merged{Commit: head, How: "fast-forward"})
-	want(t, "main", git(t, h.Path, "rev-parse", "main"), head)
-	want(t, "branch", git(t, h.Path, "branch", "--show-current"), "mine")
-	want(t, "status", git(t, h.Path, "status", "--porcelain"), status)
-	want(t, "again", merge(t, h, MergeRequest{Branch: "topic"}), Merged{Commit: head, How: "already merged"})
+	status := gitIn(t, h.Path, "status", "--porcelain")
+	done := mergeIn(t, h, merge.Plan{Branch: "topic"})
+	want(t, "merged", done, merge.Merged{Commit: head, How: "fast-forward"})
+	want(t, "main", gitIn(t, h.Path, "rev-parse", "main"), head)
+	want(t, "branch", gitIn(t, h.Path, "branch", "--show-current"), "mine")
+	want(t, "status", gitIn(t, h.Path, "status", "--porcelain"), status)
+	want(t, "again", mergeIn(t, h, merge.Plan{Branch: "topic"}), merge.Merged{Commit: head, How: "already merged"})
 }
 
 func TestMerge_fastForwardsTheCheckoutThatHasTheDefaultBranch(t *testing.T) {
@@ -71,33 +73,37 @@ func TestMerge_fastForwardsTheCheckoutThatHasTheDefaultBranch(t *testing.T) {
 	h := newHome(t)
 	head := h.topic(t, "topic", "work.txt", "done\n")
 	write(t, h.Path, "a.txt", "half\n") // not in the way
-	git(t, h.Path, "config", "merge.autoStash", "true")
-	done := merge(t, h, MergeRequest{Branch: "topic"})
-	want(t, "merged", done, Merged{Commit: head, How: "fast-forward"})
+	gitIn(t, h.Path, "config", "merge.autoStash", "true")
+	done := mergeIn(t, h, merge.Plan{Branch: "topic"})
+	want(t, "merged", done, merge.Merged{Commit: head, How: "fast-forward"})
 	want(t, "file", read(t, h.Path, "work.txt"), "done\n")
 	want(t, "half", read(t, h.Path, "a.txt"), "half\n")
-	want(t, "status", git(t, h.Path, "status", "--porcelain"), " M a.txt")
+	want(t, "status", gitIn(t, h.Path, "status", "--porcelain"), " M a.txt")
 }
 
 func TestMerge_refusesWhatWouldOverwriteTheUsersFiles(t *testing.T) {
 	t.Parallel()
 	for name, prepare := range map[string]func(*testing.T, home){
-		"Changed":   func(t *testing.T, h home) { write(t, h.Path, "a.txt", "mine\n") },
-		"Staged":    func(t *testing.T, h home) { write(t, h.Path, "a.txt", "mine\n"); git(t, h.Path, "add", "a.txt") },
+		"Changed": func(t *testing.T, h home) { write(t, h.Path, "a.txt", "mine\n") },
+		"Staged": func(t *testing.T, h home) {
+			write(t, h.Path, "a.txt", "mine\n")
+			gitIn(t, h.Path, "add",
+				"a.txt")
+		},
 		"Untracked": func(t *testing.T, h home) { write(t, h.Path, "new.txt", "mine\n") },
 		"Ignored":   func(t *testing.T, h home) { write(t, h.Path, "kept.log", "mine\n") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			h := newHome(t)
-			git(t, h.Path, "config", "merge.autoStash", "true")
+			gitIn(t, h.Path, "config", "merge.autoStash", "true")
 			s := h.prepared(t, "topic", "T1")
 			commit(t, s.Dir, "a.txt", "topic\n")
 			commit(t, s.Dir, "new.txt", "topic\n")
 			commit(t, s.Dir, "kept.log", "topic\n")
 			prepare(t, h)
 			before := snapshot(t, h)
-			_, err := h.Merge(t.Context(), MergeRequest{Branch: "topic"})
+			_, err := h.into().Merge(t.Context(), merge.Plan{Branch: "topic"})
 			wantError(t, err, "cannot merge", h.Path, "nothing was changed", "run this again")
 			want(t, "nothing changed", snapshot(t, h), before)
 			for _, file := range []string{"a.txt", "new.txt", "kept.log"} {
@@ -114,13 +120,13 @@ func TestMerge_makesAMergeCommitInTheUsersName(t *testing.T) {
 	h := newHome(t)
 	head := h.topic(t, "topic", "work.txt", "done\n")
 	mine := commit(t, h.Path, "mine.txt", "mine\n")
-	done := merge(t, h, MergeRequest{Branch: "topic", Message: "Merge branch 'topic'\n"})
+	done := mergeIn(t, h, merge.Plan{Branch: "topic", Message: "Merge branch 'topic'\n"})
 	want(t, "how", done.How, "merge commit")
-	want(t, "parents", git(t, h.Path, "log", "-1", "--format=%P", "main"), mine+" "+head)
-	want(t, "name", git(t, h.Path, "log", "-1", "--format=%an %ce", "main"), "Ada ada@example.org")
-	want(t, "message", git(t, h.Path, "log", "-1", "--format=%B", "main"), "Merge branch 'topic'")
+	want(t, "parents", gitIn(t, h.Path, "log", "-1", "--format=%P", "main"), mine+" "+head)
+	want(t, "name", gitIn(t, h.Path, "log", "-1", "--format=%an %ce", "main"), "Ada ada@example.org")
+	want(t, "message", gitIn(t, h.Path, "log", "-1", "--format=%B", "main"), "Merge branch 'topic'")
 	want(t, "files", exists(h.Path, "work.txt") && exists(h.Path, "mine.txt"), true)
-	want(t, "status", git(t, h.Path, "status", "--porcelain"), "")
+	want(t, "status", gitIn(t, h.Path, "status", "--porcelain"), "")
 }
 
 func TestMerge_strategies(t *testing.T) {
@@ -128,23 +134,24 @@ func TestMerge_strategies(t *testing.T) {
 	h := newHome(t)
 	first := h.topic(t, "first", "first.txt", "x")
 	second := h.topic(t, "second", "second.txt", "x")
-	done := merge(t, h, MergeRequest{Branch: "first", Message: "Take it; $(x) `y`\n\nWith words",
+	done := mergeIn(t, h, merge.Plan{Branch: "first", Message: "Take it; $(x) `y`\n\nWith words",
 		MergeOrder: record.MergeOrder{Strategy: "merge"}})
 	want(t, "how", done.How, "merge commit")
-	want(t, "second parent", git(t, h.Path, "rev-parse", "main^2"), first)
-	want(t, "message", git(t, h.Path, "log", "-1", "--format=%B", "main"), "Take it; $(x) `y`\n\nWith words")
+	want(t, "second parent", gitIn(t, h.Path, "rev-parse", "main^2"), first)
+	want(t, "message", gitIn(t, h.Path, "log", "-1", "--format=%B", "main"), "Take it; $(x) `y`\n\nWith words")
 	before := snapshot(t, h)
-	_, err := h.Merge(t.Context(), MergeRequest{Branch: "second", MergeOrder: record.MergeOrder{Strategy: "ff"}})
+	_, err := h.into().Merge(t.Context(), merge.Plan{Branch: "second", MergeOrder: record.MergeOrder{Strategy: "ff"}})
 	wantError(t, err, "fast-forward is not possible", "nothing was changed")
 	want(t, "nothing changed", snapshot(t, h), before)
-	_, err = h.Merge(t.Context(), MergeRequest{Branch: "second", MergeOrder: record.MergeOrder{Strategy: "octopus"}})
+	_, err = h.into().Merge(t.Context(), merge.Plan{Branch: "second",
+		MergeOrder: record.MergeOrder{Strategy: "octopus"}})
 	want(t, "usage", errors.Is(err, task.ErrUsage), true)
-	_, err = h.Merge(t.Context(), MergeRequest{Branch: "nowhere"})
+	_, err = h.into().Merge(t.Context(), merge.Plan{Branch: "nowhere"})
 	want(t, "not found", errors.Is(err, task.ErrNotFound), true)
-	_, err = h.Merge(t.Context(), MergeRequest{Branch: "--help"})
+	_, err = h.into().Merge(t.Context(), merge.Plan{Branch: "--help"})
 	want(t, "usage", errors.Is(err, task.ErrUsage), true)
-	merge(t, h, MergeRequest{Branch: "second"})
-	want(t, "second", git(t, h.Path, "rev-parse", "main^2"), second)
+	mergeIn(t, h, merge.Plan{Branch: "second"})
+	want(t, "second", gitIn(t, h.Path, "rev-parse", "main^2"), second)
 }
 
 func TestMerge_conflictsAreNamedAndNothingChanges(t *testing.T) {
@@ -156,7 +163,7 @@ func TestMerge_conflictsAreNamedAndNothingChanges(t *testing.T) {
 	commit(t, h.Path, "a.txt", "main\n")
 	commit(t, h.Path, "größe x.txt", "main\n")
 	before := snapshot(t, h)
-	_, err := h.Merge(t.Context(), MergeRequest{Branch: "topic"})
+	_, err := h.into().Merge(t.Context(), merge.Plan{Branch: "topic"})
 	wantError(t, err, `"a.txt"`, `"größe x.txt"`, "nothing was changed")
 	want(t, "nothing changed", snapshot(t, h), before)
 }
@@ -166,11 +173,11 @@ func TestMerge_withoutIdentityChangesNothing(t *testing.T) {
 	h := newHome(t)
 	h.topic(t, "topic", "work.txt", "x")
 	commit(t, h.Path, "mine.txt", "x")
-	git(t, h.Path, "config", "user.useConfigOnly", "true")
-	git(t, h.Path, "config", "user.email", "")
-	git(t, h.Path, "config", "user.name", "")
+	gitIn(t, h.Path, "config", "user.useConfigOnly", "true")
+	gitIn(t, h.Path, "config", "user.email", "")
+	gitIn(t, h.Path, "config", "user.name", "")
 	before := snapshot(t, h)
-	_, err := h.Merge(t.Context(), MergeRequest{Branch: "topic"})
+	_, err := h.into().Merge(t.Context(), merge.Plan{Branch: "topic"})
 	wantError(t, err, "user.name", "nothing was changed")
 	want(t, "nothing changed", snapshot(t, h), before)
 }
@@ -180,9 +187,9 @@ func TestMerge_keepsTheUsersSigning(t *testing.T) {
 	h := newHome(t)
 	h.topic(t, "topic", "work.txt", "x")
 	commit(t, h.Path, "mine.txt", "x")
-	git(t, h.Path, "config", "commit.gpgSign", "true")
-	git(t, h.Path, "config", "gpg.program", "/bin/false")
-	_, err := h.Merge(t.Context(), MergeRequest{Branch: "topic"})
+	gitIn(t, h.Path, "config", "commit.gpgSign", "true")
+	gitIn(t, h.Path, "config", "gpg.program", "/bin/false")
+	_, err := h.into().Merge(t.Context(), merge.Plan{Branch: "topic"})
 	wantError(t, err, "gpg failed")
 }
 
@@ -192,13 +199,13 @@ func TestMerge_withOrigin(t *testing.T) {
 	h.topic(t, "topic", "work.txt", "x")
 	other := h.colleague(t)
 	theirs := commit(t, other, "theirs.txt", "x")
-	git(t, other, "push", "-q", "origin", "main")
-	done := merge(t, h, pushed("topic"))
-	want(t, "merged", done, Merged{Commit: done.Commit, How: "merge commit", Pushed: true})
-	want(t, "from origin's", git(t, h.Path, "rev-parse", "main^1"), theirs)
-	want(t, "origin", git(t, h.origin(), "rev-parse", "main"), done.Commit)
-	again := merge(t, h, pushed("topic"))
-	want(t, "again", again, Merged{Commit: done.Commit, How: "already merged", Pushed: true})
+	gitIn(t, other, "push", "-q", "origin", "main")
+	done := mergeIn(t, h, pushed("topic"))
+	want(t, "merged", done, merge.Merged{Commit: done.Commit, How: "merge commit", Pushed: true})
+	want(t, "from origin's", gitIn(t, h.Path, "rev-parse", "main^1"), theirs)
+	want(t, "origin", gitIn(t, h.origin(), "rev-parse", "main"), done.Commit)
+	again := mergeIn(t, h, pushed("topic"))
+	want(t, "again", again, merge.Merged{Commit: done.Commit, How: "already merged", Pushed: true})
 }
 
 func TestMerge_divergedChangesNothing(t *testing.T) {
@@ -207,10 +214,10 @@ func TestMerge_divergedChangesNothing(t *testing.T) {
 	h.topic(t, "topic", "work.txt", "x")
 	other := h.colleague(t)
 	commit(t, other, "theirs.txt", "x")
-	git(t, other, "push", "-q", "origin", "main")
+	gitIn(t, other, "push", "-q", "origin", "main")
 	commit(t, h.Path, "mine.txt", "x")
 	before := snapshot(t, h)
-	_, err := h.Merge(t.Context(), pushed("topic"))
+	_, err := h.into().Merge(t.Context(), pushed("topic"))
 	wantError(t, err, "have diverged", "nothing was changed")
 	want(t, "nothing changed", snapshot(t, h), before)
 }
@@ -223,7 +230,7 @@ func TestMerge_unreachableOriginIsNotNoOrigin(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := snapshot(t, h)
-	_, err := h.Merge(t.Context(), pushed("topic"))
+	_, err := h.into().Merge(t.Context(), pushed("topic"))
 	wantError(t, err, "nothing was changed", "cannot fetch")
 	want(t, "nothing changed", snapshot(t, h), before)
 	_, err = h.DeleteRemoteBranch(t.Context(), "topic", "abc", "", time.Time{})
@@ -241,18 +248,18 @@ func TestMerge_thatOriginRefusesLeavesAllAsItWas(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := snapshot(t, h)
-	_, err := h.Merge(t.Context(), pushed("topic"))
+	_, err := h.into().Merge(t.Context(), pushed("topic"))
 	wantError(t, err, "origin did not take it", "nothing was changed", "main is protected")
-	if _, refused := errors.AsType[*PushRefused](err); !refused {
+	if _, refused := errors.AsType[*merge.PushRefused](err); !refused {
 		t.Errorf("the error is %T, not a refused push", err)
 	}
 	want(t, "nothing changed", snapshot(t, h), before)
 	if err := os.Remove(hook); err != nil {
 		t.Fatal(err)
 	}
-	want(t, "goes on", merge(t, h, pushed("topic")),
-		Merged{Commit: head, How: "fast-forward", Pushed: true})
-	want(t, "origin", git(t, h.origin(), "rev-parse", "main"), head)
+	want(t, "goes on", mergeIn(t, h, pushed("topic")),
+		merge.Merged{Commit: head, How: "fast-forward", Pushed: true})
+	want(t, "origin", gitIn(t, h.origin(), "rev-parse", "main"), head)
 }
 
 func TestMerge_takesCommitsAlongOnlyIfTheirNumberIsNamed(t *testing.T) {
@@ -267,18 +274,18 @@ func TestMerge_takesCommitsAlongOnlyIfTheirNumberIsNamed(t *testing.T) {
 	}
 	before := snapshot(t, h)
 	for _, with := range []int{0, 1, 3} {
-		_, err := h.Merge(t.Context(), pushed("topic", with))
+		_, err := h.into().Merge(t.Context(), pushed("topic", with))
 		wantError(t, err, "2 commits that origin has not", "nothing was changed")
 	}
 	want(t, "nothing changed", snapshot(t, h), before)
-	want(t, "here only", merge(t, h, MergeRequest{Branch: "topic", Message: "Merge"}).Pushed, false)
+	want(t, "here only", mergeIn(t, h, merge.Plan{Branch: "topic", Message: "Merge"}).Pushed, false)
 	count, _, err = h.Unpushed(t.Context())
 	if err != nil || count != 4 {
 		t.Fatalf("there are %d unpushed: %v", count, err)
 	}
-	done := merge(t, h, pushed("topic", 4))
-	want(t, "pushed later", done, Merged{Commit: done.Commit, How: "already merged", Pushed: true})
-	want(t, "origin", git(t, h.origin(), "rev-parse", "main"), done.Commit)
+	done := mergeIn(t, h, pushed("topic", 4))
+	want(t, "pushed later", done, merge.Merged{Commit: done.Commit, How: "already merged", Pushed: true})
+	want(t, "origin", gitIn(t, h.origin(), "rev-parse", "main"), done.Commit)
 }
 
 // A person's colleague pushes between the fetch and the push.
@@ -292,29 +299,29 @@ func TestMerge_isMadeAgainWhereTheDefaultBranchMoves(t *testing.T) {
 	request.Begin = func(context.Context, string) error {
 		if begun++; begun < 3 {
 			commit(t, other, strings.Repeat("theirs", begun), "x")
-			git(t, other, "push", "-q", "origin", "HEAD:main")
+			gitIn(t, other, "push", "-q", "origin", "HEAD:main")
 		}
 		return nil
 	}
-	done := merge(t, h, request)
+	done := mergeIn(t, h, request)
 	want(t, "tries", begun, 3)
 	want(t, "how", done.How, "merge commit")
-	want(t, "theirs", git(t, h.Path, "rev-parse", "main^1"), git(t, other, "rev-parse", "HEAD"))
-	want(t, "ours", git(t, h.Path, "rev-parse", "main^2"), head)
-	want(t, "origin", git(t, h.origin(), "rev-parse", "main"), done.Commit)
+	want(t, "theirs", gitIn(t, h.Path, "rev-parse", "main^1"), gitIn(t, other, "rev-parse", "HEAD"))
+	want(t, "ours", gitIn(t, h.Path, "rev-parse", "main^2"), head)
+	want(t, "origin", gitIn(t, h.origin(), "rev-parse", "main"), done.Commit)
 
 	h.topic(t, "next", "next.txt", "x")
 	before := snapshot(t, h)
 	request = pushed("next")
 	request.Begin = func(context.Context, string) error {
-		git(t, other, "fetch", "-q")
-		git(t, other, "reset", "-q", "--hard", "origin/main")
+		gitIn(t, other, "fetch", "-q")
+		gitIn(t, other, "reset", "-q", "--hard", "origin/main")
 		commit(t, other, "once more", strings.Repeat("x", begun))
-		git(t, other, "push", "-q", "origin", "HEAD:main")
+		gitIn(t, other, "push", "-q", "origin", "HEAD:main")
 		begun++
 		return nil
 	}
-	_, err := h.Merge(t.Context(), request)
+	_, err := h.into().Merge(t.Context(), request)
 	wantError(t, err, "moved meanwhile", "nothing was changed")
 	want(t, "tries", begun, 6)
 	want(t, "nothing changed", snapshot(t, h), before)
@@ -331,9 +338,9 @@ func TestMerge_asksOriginWhereTheAnswerOfAPushIsLost(t *testing.T) {
 	if err := os.Chmod(filepath.Join(hooks, "post-receive"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	want(t, "merged", merge(t, h, pushed("topic")),
-		Merged{Commit: head, How: "fast-forward", Pushed: true})
-	want(t, "main", git(t, h.Path, "rev-parse", "main"), head)
+	want(t, "merged", mergeIn(t, h, pushed("topic")),
+		merge.Merged{Commit: head, How: "fast-forward", Pushed: true})
+	want(t, "main", gitIn(t, h.Path, "rev-parse", "main"), head)
 }
 
 func TestMerge_squash(t *testing.T) {
@@ -343,27 +350,28 @@ func TestMerge_squash(t *testing.T) {
 	commit(t, s.Dir, "one.txt", "1\n")
 	head := commit(t, s.Dir, "two.txt", "2\n")
 	mine := commit(t, h.Path, "mine.txt", "mine\n")
-	request := MergeRequest{Branch: "topic", Message: "Two files\n\nOrange-Task: T1",
+	request := merge.Plan{Branch: "topic", Message: "Two files\n\nOrange-Task: T1",
 		MergeOrder: record.MergeOrder{Strategy: "squash"}}
 	var result string
 	request.Begin = func(_ context.Context, commit string) error { result = commit; return nil }
-	done := merge(t, h, request)
-	want(t, "merged", done, Merged{Commit: result, How: "squash", Squash: true})
-	want(t, "parents", git(t, h.Path, "log", "-1", "--format=%P", "main"), mine)
-	want(t, "message", git(t, h.Path, "log", "-1", "--format=%B", "main"), "Two files\n\nOrange-Task: T1")
-	want(t, "the branch", git(t, h.Path, "rev-parse", "topic"), head)
+	done := mergeIn(t, h, request)
+	want(t, "merged", done, merge.Merged{Commit: result, How: "squash", Squash: true})
+	want(t, "parents", gitIn(t, h.Path, "log", "-1", "--format=%P", "main"), mine)
+	want(t, "message", gitIn(t, h.Path, "log", "-1", "--format=%B", "main"), "Two files\n\nOrange-Task: T1")
+	want(t, "the branch", gitIn(t, h.Path, "rev-parse", "topic"), head)
 	want(t, "files", exists(h.Path, "one.txt") && exists(h.Path, "two.txt") && exists(h.Path, "mine.txt"), true)
 
 	commit(t, h.Path, "one.txt", "changed since\n")
 	request.Results = []string{strings.Repeat("1", 40), result}
-	after := git(t, h.Path, "rev-parse", "main")
-	want(t, "again", merge(t, h, request), Merged{Commit: after, How: "already merged", Landed: result, Squash: true})
+	after := gitIn(t, h.Path, "rev-parse", "main")
+	want(t, "again", mergeIn(t, h, request), merge.Merged{Commit: after, How: "already merged", Landed: result,
+		Squash: true})
 
 	n := h.prepared(t, "straight", "T2")
 	commit(t, n.Dir, "three.txt", "3\n")
-	done = merge(t, h, MergeRequest{Branch: "straight", Message: "Three",
+	done = mergeIn(t, h, merge.Plan{Branch: "straight", Message: "Three",
 		MergeOrder: record.MergeOrder{Strategy: "squash"}})
-	want(t, "parents", git(t, h.Path, "log", "-1", "--format=%P", "main"), after)
+	want(t, "parents", gitIn(t, h.Path, "log", "-1", "--format=%P", "main"), after)
 	want(t, "how", done.How, "squash")
 }
 
@@ -372,17 +380,17 @@ func TestMerge_thatItsCheckRefusesLeavesAllAsItWas(t *testing.T) {
 	h := newHomeWithOrigin(t)
 	h.topic(t, "topic", "work.txt", "x")
 	commit(t, h.Path, "mine.txt", "x")
-	git(t, h.Path, "push", "-q", "origin", "main")
+	gitIn(t, h.Path, "push", "-q", "origin", "main")
 	before := snapshot(t, h)
 	request := pushed("topic")
 	request.Message = "Merge"
 	request.Check = func(_ context.Context, commit string) error {
-		want(t, "the files of both", git(t, h.Path, "ls-tree", "--name-only", commit, "work.txt", "mine.txt"),
+		want(t, "the files of both", gitIn(t, h.Path, "ls-tree", "--name-only", commit, "work.txt", "mine.txt"),
 			"mine.txt\nwork.txt")
 		return errors.New("two tests fail")
 	}
 	request.Begin = func(context.Context, string) error { t.Error("it began"); return nil }
-	_, err := h.Merge(t.Context(), request)
+	_, err := h.into().Merge(t.Context(), request)
 	wantError(t, err, "two tests fail")
 	want(t, "nothing changed", snapshot(t, h), before)
 }
@@ -391,15 +399,15 @@ func TestMerge_pushesToAnEmptyOriginAndMakesAMissingLocalBranch(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	head := h.topic(t, "topic", "work.txt", "x")
-	git(t, h.root, "init", "-q", "--bare", "origin.git")
-	git(t, h.Path, "remote", "add", "origin", h.origin())
-	want(t, "merged", merge(t, h, pushed("topic", 1)).Pushed, true)
-	want(t, "origin", git(t, h.origin(), "rev-parse", "main"), head)
+	gitIn(t, h.root, "init", "-q", "--bare", "origin.git")
+	gitIn(t, h.Path, "remote", "add", "origin", h.origin())
+	want(t, "merged", mergeIn(t, h, pushed("topic", 1)).Pushed, true)
+	want(t, "origin", gitIn(t, h.origin(), "rev-parse", "main"), head)
 	next := h.topic(t, "next", "next.txt", "x")
-	git(t, h.Path, "switch", "-q", "--detach")
-	git(t, h.Path, "branch", "-q", "-D", "main")
-	want(t, "merged", merge(t, h, pushed("next")).How, "fast-forward")
-	want(t, "main", git(t, h.Path, "rev-parse", "main"), next)
+	gitIn(t, h.Path, "switch", "-q", "--detach")
+	gitIn(t, h.Path, "branch", "-q", "-D", "main")
+	want(t, "merged", mergeIn(t, h, pushed("next")).How, "fast-forward")
+	want(t, "main", gitIn(t, h.Path, "rev-parse", "main"), next)
 }
 
 func TestDeleteRemoteBranch_onlyWhatIsMerged(t *testing.T) {
@@ -408,43 +416,43 @@ func TestDeleteRemoteBranch_onlyWhatIsMerged(t *testing.T) {
 	ctx := t.Context()
 	head := h.topic(t, "topic", "work.txt", "x")
 	out, err := h.DeleteRemoteBranch(ctx, "topic", head, "", time.Time{})
-	want(t, "nothing there", out == Deleted{} && err == nil, true)
-	git(t, h.Path, "push", "-q", "origin", "topic", "topic:refs/heads/deep/refs/heads/topic")
+	want(t, "nothing there", out == git.Deleted{} && err == nil, true)
+	gitIn(t, h.Path, "push", "-q", "origin", "topic", "topic:refs/heads/deep/refs/heads/topic")
 	_, err = h.DeleteRemoteBranch(ctx, "topic", head, "", time.Time{})
 	wantError(t, err, "left alone", "not merged")
 	_, err = h.DeleteRemoteBranch(ctx, "topic", head, strings.Repeat("1", 40), time.Time{})
 	wantError(t, err, "left alone", "not merged")
 	out, err = h.DeleteRemoteBranch(ctx, "topic", head, head, time.Time{})
-	want(t, "squashed on GitHub", out == Deleted{Tip: head} && err == nil, true)
-	git(t, h.Path, "push", "-q", "origin", "topic")
+	want(t, "squashed on GitHub", out == git.Deleted{Tip: head} && err == nil, true)
+	gitIn(t, h.Path, "push", "-q", "origin", "topic")
 	_, err = h.DeleteRemoteBranch(ctx, "main", head, "", time.Time{})
 	wantError(t, err, "default branch")
 
 	other := h.colleague(t)
-	git(t, other, "switch", "-q", "topic")
+	gitIn(t, other, "switch", "-q", "topic")
 	commit(t, other, "more.txt", "x")
-	git(t, other, "push", "-q", "origin", "topic")
-	merge(t, h, pushed("topic"))
+	gitIn(t, other, "push", "-q", "origin", "topic")
+	mergeIn(t, h, pushed("topic"))
 	_, err = h.DeleteRemoteBranch(ctx, "topic", head, "", time.Time{})
 	wantError(t, err, "left alone", "another clone")
-	git(t, other, "push", "-q", "-f", "origin", head+":topic")
+	gitIn(t, other, "push", "-q", "-f", "origin", head+":topic")
 	out, err = h.DeleteRemoteBranch(ctx, "topic", head, "", time.Time{})
 	want(t, "error", err, nil)
-	want(t, "deleted", out, Deleted{Tip: head})
-	want(t, "on origin", git(t, h.origin(), "for-each-ref", "--format=%(refname)", "refs/heads/topic",
+	want(t, "deleted", out, git.Deleted{Tip: head})
+	want(t, "on origin", gitIn(t, h.origin(), "for-each-ref", "--format=%(refname)", "refs/heads/topic",
 		"refs/heads/deep"), "refs/heads/deep/refs/heads/topic")
-	want(t, "here", git(t, h.Path, "rev-parse", "topic"), head)
-	out, err = newHome(t).DeleteRemoteBranch(ctx, "topic", head, "", time.Time{})
-	want(t, "no origin", out == Deleted{} && err == nil, true)
+	want(t, "here", gitIn(t, h.Path, "rev-parse", "topic"), head)
+	out, err = newHome(t).Repo.DeleteRemoteBranch(ctx, "topic", head, "", time.Time{})
+	want(t, "no origin", out == git.Deleted{} && err == nil, true)
 }
 
 // What Orange did not push is deleted where nothing is on it but what the task merged, and is no failure elsewhere.
 func TestDeleteRemoteBranch_ofSomeoneElseIsNoFailure(t *testing.T) {
 	t.Parallel()
 	h := newHomeWithOrigin(t)
-	first := git(t, h.Path, "rev-parse", "main")
+	first := gitIn(t, h.Path, "rev-parse", "main")
 	head := h.topic(t, "topic", "work.txt", "x")
-	git(t, h.Path, "push", "-q", "origin", "topic")
+	gitIn(t, h.Path, "push", "-q", "origin", "topic")
 	left := func(what, why string) {
 		t.Helper()
 		out, err := h.DeleteRemoteBranch(t.Context(), "topic", "", "", time.Time{})
@@ -455,30 +463,30 @@ func TestDeleteRemoteBranch_ofSomeoneElseIsNoFailure(t *testing.T) {
 	}
 	left("not merged", "not merged")
 	other := h.colleague(t)
-	git(t, other, "switch", "-q", "topic")
+	gitIn(t, other, "switch", "-q", "topic")
 	theirs := commit(t, other, "more.txt", "x")
-	git(t, other, "push", "-q", "origin", "topic")
-	merge(t, h, pushed("topic"))
+	gitIn(t, other, "push", "-q", "origin", "topic")
+	mergeIn(t, h, pushed("topic"))
 	left("with a commit of someone else", "another clone")
-	git(t, other, "switch", "-q", "main")
-	git(t, other, "pull", "-q")
-	git(t, other, "merge", "-q", "topic")
-	git(t, other, "push", "-q", "origin", "main")
+	gitIn(t, other, "switch", "-q", "main")
+	gitIn(t, other, "pull", "-q")
+	gitIn(t, other, "merge", "-q", "topic")
+	gitIn(t, other, "push", "-q", "origin", "main")
 	left("with a merged commit of someone else", "not on the branch here")
-	want(t, "on origin", git(t, h.origin(), "rev-parse", "topic"), theirs)
-	git(t, h.Path, "branch", "-q", "-m", "topic", "aside")
+	want(t, "on origin", gitIn(t, h.origin(), "rev-parse", "topic"), theirs)
+	gitIn(t, h.Path, "branch", "-q", "-m", "topic", "aside")
 	left("without the branch here", "not on the branch here")
-	git(t, h.Path, "branch", "-q", "-m", "aside", "topic")
+	gitIn(t, h.Path, "branch", "-q", "-m", "aside", "topic")
 	later := time.Now().Add(time.Hour) // of the task: the branch was there before
-	git(t, other, "push", "-q", "-f", "origin", head+":refs/heads/topic")
+	gitIn(t, other, "push", "-q", "-f", "origin", head+":refs/heads/topic")
 	out, err := h.DeleteRemoteBranch(t.Context(), "topic", "", "", later)
 	want(t, "older than the task", err, nil)
 	want(t, "older than the task", strings.Contains(out.Left, "older than the task"), true)
 	for name, tip := range map[string]string{"its tip": head, "an earlier push": first} {
-		git(t, other, "push", "-q", "-f", "origin", tip+":refs/heads/topic")
+		gitIn(t, other, "push", "-q", "-f", "origin", tip+":refs/heads/topic")
 		out, err := h.DeleteRemoteBranch(t.Context(), "topic", "", "", time.Time{})
 		want(t, name, err, nil)
-		want(t, name, out, Deleted{Tip: tip})
+		want(t, name, out, git.Deleted{Tip: tip})
 	}
 }
 
@@ -487,20 +495,21 @@ func TestMerge_whereTheDefaultBranchIsCheckedOut(t *testing.T) {
 	h := newHome(t)
 	head := h.topic(t, "topic", "work.txt", "x")
 	second := filepath.Join(h.root, "second")
-	git(t, h.Path, "worktree", "add", "-q", "--force", second, "main")
+	gitIn(t, h.Path, "worktree", "add", "-q", "--force", second, "main")
 	before := snapshot(t, h)
-	_, err := h.Merge(t.Context(), MergeRequest{Branch: "topic"})
+	_, err := h.into().Merge(t.Context(), merge.Plan{Branch: "topic"})
 	wantError(t, err, h.Path, second, "nothing was changed")
 	want(t, "nothing changed", snapshot(t, h), before)
 
-	git(t, h.Path, "switch", "-q", "-c", "mine")
-	want(t, "the linked one", merge(t, h, MergeRequest{Branch: "topic"}),
-		Merged{Commit: head, How: "fast-forward"})
+	gitIn(t, h.Path, "switch", "-q", "-c", "mine")
+	want(t, "the linked one", mergeIn(t, h, merge.Plan{Branch: "topic"}),
+		merge.Merged{Commit: head, How: "fast-forward"})
 	next := h.topic(t, "next", "next.txt", "x")
 	if err := os.RemoveAll(second); err != nil {
 		t.Fatal(err)
 	}
-	want(t, "one that is gone", merge(t, h, MergeRequest{Branch: "next"}), Merged{Commit: next, How: "fast-forward"})
+	want(t, "one that is gone", mergeIn(t, h, merge.Plan{Branch: "next"}), merge.Merged{Commit: next,
+		How: "fast-forward"})
 }
 
 // A graft in the repository's info/grafts gives a commit other parents than it has. A merge that believed it
@@ -512,10 +521,10 @@ func TestMerge_believesNoGraft(t *testing.T) {
 	head := h.topic(t, "topic", "work.txt", "done\n")
 	mine := commit(t, h.Path, "mine.txt", "a person's\n")
 	write(t, h.Path, ".git/info/grafts", head+" "+mine+"\n")
-	_, err := h.Merge(t.Context(), MergeRequest{Branch: "topic"}) // who reviewed it saw other changes
+	_, err := h.into().Merge(t.Context(), merge.Plan{Branch: "topic"}) // who reviewed it saw other changes
 	wantError(t, err, "other parents", "nothing was changed")
-	write(t, h.Path, ".git/info/grafts", git(t, h.Path, "rev-parse", "main~1")+" "+mine+"\n")
-	done := merge(t, h, MergeRequest{Branch: "topic"})
+	write(t, h.Path, ".git/info/grafts", gitIn(t, h.Path, "rev-parse", "main~1")+" "+mine+"\n")
+	done := mergeIn(t, h, merge.Plan{Branch: "topic"})
 	want(t, "how", done.How, "merge commit")
 	want(t, "the person's file", read(t, h.Path, "mine.txt"), "a person's\n")
 	want(t, "the work", read(t, h.Path, "work.txt"), "done\n")
@@ -527,6 +536,6 @@ func TestMerge_believesNoGraft(t *testing.T) {
 		t.Fatal(err)
 	}
 	want(t, "the branch brings something", ahead, true)
-	merge(t, h, MergeRequest{Branch: "next"})
+	mergeIn(t, h, merge.Plan{Branch: "next"})
 	want(t, "its file", read(t, h.Path, "more.txt"), "more\n")
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"orange/internal/work/git"
 )
 
 // An error names what is of another kind than git makes there: git's own words seldom do.
@@ -23,12 +25,12 @@ func TestAnErrorOfGit_namesWhatIsMisplaced(t *testing.T) {
 			t.Parallel()
 			h := newHome(t)
 			s := h.prepared(t, "topic", "T1")
-			own, err := s.gitDir()
+			own, err := git.DirOf(s.Dir)
 			if err != nil {
 				t.Fatal(err)
 			}
 			path := filepath.Join(h.Path, strings.NewReplacer("SLOT", filepath.Base(own), "COMMIT",
-				git(t, h.Path, "rev-parse", "main")[:2]).Replace(path))
+				gitIn(t, h.Path, "rev-parse", "main")[:2]).Replace(path))
 			if err := os.Rename(path, filepath.Join(h.root, "away")); err != nil && !os.IsNotExist(err) {
 				t.Fatal(err)
 			}
@@ -45,20 +47,20 @@ func TestAnErrorOfGit_namesWhatIsMisplaced(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, _, err = s.Snapshot(t.Context())
+			_, _, err = s.Files().Snapshot(t.Context())
 			if err == nil {
-				_, err = h.run(t.Context(), "status")
+				_, err = h.Run(t.Context(), "status")
 			}
 			if err == nil {
 				_, err = h.Base(t.Context())
 			}
 			if err == nil {
-				_, err = h.run(t.Context(), "log", "-1", "topic")
+				_, err = h.Run(t.Context(), "log", "-1", "topic")
 			}
 			wantError(t, err, strconv.Quote(path)+" is "+kind, "look at what it is, and move it away")
 		})
 	}
 	h := newHome(t)
 	s := h.prepared(t, "topic", "T1")
-	want(t, "in a repository that is whole", h.misplaced(s.Dir), "")
+	want(t, "in a repository that is whole", h.FindMisplaced(s.Dir), "")
 }

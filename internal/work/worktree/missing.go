@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"orange/internal/run/proc"
+	"orange/internal/work/git"
 )
 
 // What Missing says of a worktree.
@@ -27,19 +28,19 @@ type Missing struct {
 }
 
 // Missing looks at slots, which the branches are by the paths of, and asks git once.
-func (r Repo) Missing(ctx context.Context, branches map[string]string) map[string]Missing {
+func (r Worktrees) Missing(ctx context.Context, branches map[string]string) map[string]Missing {
 	found, due := make(map[string]Missing, len(branches)), map[string]string{}
 	var names []string
 	for dir, branch := range branches { // each by itself
-		one, here := Slot{Repo: r, Dir: dir}.missing(ctx, branch)
+		one, here := Slot{Repo: r.Repo, Dir: dir}.missing(ctx, branch)
 		if found[dir] = one; here {
-			due[dir], names = headRefs+branch, append(names, headRefs+branch)
+			due[dir], names = git.HeadRefs+branch, append(names, git.HeadRefs+branch)
 		}
 	}
 	if len(names) == 0 {
 		return found
 	}
-	known, err := r.refs(ctx, names...)
+	known, err := r.Refs(ctx, names...)
 	for dir, name := range due { // each by itself
 		if _, there := known[name]; err != nil {
 			found[dir] = Missing{Err: err}
@@ -74,8 +75,8 @@ func (s Slot) missing(ctx context.Context, branch string) (m Missing, here bool)
 func (s Slot) unknownToGit() bool {
 	text, err := proc.ReadFile(filepath.Join(s.Dir, ".git"))
 	dir, leads := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir: ")
-	common, known := s.Repo.folder()
-	if err != nil || !leads || !known || !samePath(filepath.Dir(dir), filepath.Join(common, "worktrees")) {
+	common, known := s.Repo.Folder()
+	if err != nil || !leads || !known || !git.SamePath(filepath.Dir(dir), filepath.Join(common, "worktrees")) {
 		return false
 	}
 	_, err = os.Lstat(dir)
@@ -84,7 +85,7 @@ func (s Slot) unknownToGit() bool {
 
 // clearOrphan sets the files of such a slot aside as a whole: git can make no commit of them. The slot is not there
 // then.
-func (s Slot) clearOrphan(ctx context.Context, taskID string, done *Cleared) error {
+func (s sweep) clearOrphan(ctx context.Context, taskID string, done *Cleared) error {
 	entries, err := os.ReadDir(s.Dir)
 	if err != nil || !s.unknownToGit() || s.addInterrupted(entries) {
 		return nil // what a look at the slot says of it, it says itself
@@ -108,10 +109,10 @@ func (s Slot) restoreBranch(ctx context.Context, here *place, present bool, bran
 	if err != nil || owner != taskID || here.branch != "" && here.branch != branch {
 		return nil, err
 	}
-	if _, err := s.Repo.objectOf(ctx, "refs/heads/"+branch); err == nil || !errors.Is(err, errNoRef) {
+	if _, err := s.Repo.ObjectOf(ctx, "refs/heads/"+branch); err == nil || !errors.Is(err, git.ErrNoRef) {
 		return nil, err
 	}
-	known := append(s.lost(ctx, *here), here.origHead(), here.head, s.Noted)
+	known := append(s.sweep().lost(ctx, *here), here.origHead(), here.head, s.Noted)
 	at := slices.IndexFunc(known, func(commit string) bool {
 		there, err := s.Repo.HasCommit(ctx, commit)
 		return err == nil && there
@@ -119,7 +120,7 @@ func (s Slot) restoreBranch(ctx context.Context, here *place, present bool, bran
 	if at < 0 {
 		return nil, nil
 	}
-	_, err = s.Repo.run(ctx, "update-ref", "-m", "orange: made again", "refs/heads/"+branch, known[at],
+	_, err = s.Repo.Run(ctx, "update-ref", "-m", "orange: made again", "refs/heads/"+branch, known[at],
 		strings.Repeat("0", len(known[at])))
 	if err != nil {
 		return nil, fmt.Errorf("make branch %q again: %w", branch, err)
@@ -149,11 +150,11 @@ func again(branch, commit string) string {
 // startOf is where the branch of a slot begins that is not here: at the last commit that is known of it, where origin
 // has none or an older one, else where origin has it, else at the base. Where origin's branch has gone another way,
 // that commit is kept.
-func (s Slot) startOf(ctx context.Context, branch, taskID string, base Base, origin ref, onOrigin bool,
+func (s Slot) startOf(ctx context.Context, branch, taskID string, base git.Base, origin git.Ref, onOrigin bool,
 	done *Cleared) (string, error) {
 	at := base.Commit
 	if onOrigin {
-		at = origin.commit
+		at = origin.Commit
 	}
 	if s.Noted == "" {
 		return at, nil // it is new
@@ -161,7 +162,7 @@ func (s Slot) startOf(ctx context.Context, branch, taskID string, base Base, ori
 	known, err := s.Repo.HasCommit(ctx, s.Noted)
 	has := false
 	if err == nil && known {
-		has, err = s.Repo.contains(ctx, at, s.Noted)
+		has, err = s.Repo.Contains(ctx, at, s.Noted)
 	}
 	if err != nil || onOrigin && has { // nothing of it is lost
 		return at, err
@@ -171,9 +172,9 @@ func (s Slot) startOf(ctx context.Context, branch, taskID string, base Base, ori
 		return at, nil
 	}
 	if onOrigin {
-		older, err := s.Repo.contains(ctx, s.Noted, at)
+		older, err := s.Repo.Contains(ctx, s.Noted, at)
 		if err == nil && !older {
-			done.Rescued, err = s.Repo.keepCommit(ctx, taskID, branch, s.Noted, keepingRefs())
+			done.Rescued, err = Rescues{Repo: s.Repo}.keepCommit(ctx, taskID, branch, s.Noted, keepingRefs())
 		}
 		if err != nil || !older {
 			return at, err

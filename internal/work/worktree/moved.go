@@ -7,29 +7,17 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"orange/internal/rules/task"
 	"orange/internal/run/proc"
+	"orange/internal/work/git"
 )
-
-// HasCommit reports whether the repository has a commit.
-func (r Repo) HasCommit(ctx context.Context, commit string) (bool, error) {
-	if !isCommit(commit) {
-		return false, nil
-	}
-	_, err := r.run(ctx, "cat-file", "-e", commit+"^{commit}")
-	if exitCode(err) > 0 {
-		return false, nil
-	}
-	return err == nil, err
-}
 
 // There reports whether there is a worktree in the slot's folder, and whether the repository that it leads to is still
 // where it was.
 func (s Slot) There() (worktree, repository bool) {
-	private, err := s.gitDir()
+	private, err := git.DirOf(s.Dir)
 	if err != nil {
 		return false, false
 	}
@@ -39,16 +27,16 @@ func (s Slot) There() (worktree, repository bool) {
 
 // Repair joins a repository that was moved and its worktrees again: those of the slots, and a person's, wherever they
 // are, as far as they were moved along with it. from is the path that the repository had.
-func (r Repo) Repair(ctx context.Context, from string, slots []Slot) (err error) {
-	defer explain(&err, "cannot repair the worktrees of %q", r.Path)
-	_, repairErr := r.run(ctx, "worktree", "repair")
-	all, err := r.checkouts(ctx, r.Path)
+func (r Worktrees) Repair(ctx context.Context, from string, slots []Slot) (err error) {
+	defer git.Explain(&err, "cannot repair the worktrees of %q", r.Path)
+	_, repairErr := r.Run(ctx, "worktree", "repair")
+	all, err := r.Checkouts(ctx, r.Path)
 	if err != nil {
 		return err
 	}
 	for _, c := range all[1:] {
-		if along := movedAlong(c.path, from, r.Path); along != "" {
-			_, err := r.run(ctx, "worktree", "repair", along)
+		if along := movedAlong(c.Path, from, r.Path); along != "" {
+			_, err := r.Run(ctx, "worktree", "repair", along)
 			repairErr = errors.Join(repairErr, err)
 		}
 	}
@@ -56,7 +44,7 @@ func (r Repo) Repair(ctx context.Context, from string, slots []Slot) (err error)
 		if _, own := s.own(ctx); !own { // what git cannot repair of others is no one's concern here
 			return errors.Join(fmt.Errorf("the worktree %q no longer leads to it", s.Dir), repairErr)
 		}
-		err = errors.Join(err, s.repairModules(), s.repoint(from))
+		err = errors.Join(err, s.repairModules(), s.Extras().repoint(from))
 	}
 	return err
 }
@@ -80,7 +68,7 @@ func movedAlong(path, from, to string) string {
 // repairModules joins the submodules of a slot with their repositories again, which git keeps in its folder of the
 // worktree and does not repair.
 func (s Slot) repairModules() error {
-	private, err := s.gitDir()
+	private, err := git.DirOf(s.Dir)
 	if err != nil {
 		return err
 	}
@@ -95,7 +83,7 @@ func (s Slot) repairModules() error {
 			return nil
 		case entry.Name() == "objects" || entry.Name() == "refs":
 			return fs.SkipDir
-		case !isGitFolder(dir):
+		case !git.IsGitFolder(dir):
 			return nil
 		}
 		below, err := filepath.Rel(modules, dir)
@@ -141,7 +129,7 @@ func (s Slot) repairModule(dir, path string) error {
 }
 
 // repoint has the links that the slot was brought lead to where the person's files are now.
-func (s Slot) repoint(from string) error {
+func (s Extras) repoint(from string) error {
 	all, err := s.noted()
 	if err != nil || len(all) == 0 {
 		return err
@@ -167,35 +155,4 @@ func (s Slot) repoint(from string) error {
 		now = append(now, moved)
 	}
 	return s.noteExtras(now)
-}
-
-// Held tells of some commits which ones the repository does not have, and which no branch, tag or ref of Orange's
-// holds. What a worktree alone has checked out is not held.
-func (r Repo) Held(ctx context.Context, commits []string) (gone, loose []string, err error) {
-	const together = 500 // of those that a command line takes
-	for some := range slices.Chunk(commits, together) {
-		looked, err := r.git(ctx, call{dir: r.Path, stdin: strings.Join(some, "\n") + "\n",
-			args: []string{"cat-file", "--batch-check=%(objectname) %(objecttype)"}})
-		if err != nil {
-			return nil, nil, fmt.Errorf("look for %d commits: %w", len(some), err)
-		}
-		lines, there := strings.Split(string(looked.Stdout), "\n"), []string{}
-		for _, commit := range some {
-			if slices.Contains(lines, commit+" commit") {
-				there = append(there, commit)
-			} else {
-				gone = append(gone, commit)
-			}
-		}
-		if len(there) == 0 {
-			continue
-		}
-		out, err := r.run(ctx, slices.Concat([]string{"rev-list", "--no-walk=unsorted"}, there,
-			[]string{"--not", "--branches", "--tags", "--remotes", "--glob=refs/orange"})...)
-		if err != nil {
-			return nil, nil, fmt.Errorf("look for what holds %d commits: %w", len(there), err)
-		}
-		loose = append(loose, strings.Fields(string(out.Stdout))...)
-	}
-	return gone, loose, nil
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"orange/internal/run/proc"
+	"orange/internal/work/git"
 )
 
 // ignoreFile is where git reads which files of a folder it ignores.
@@ -20,7 +21,7 @@ const ignoreFile = ".gitignore"
 // newFiles lists what git does not know and does not ignore, sorted. Ignored is what the .gitignore files say that git
 // knows, and what the person and Orange exclude: a .gitignore that is itself new hides nothing, or an agent would have
 // its tests pass by files that no one gets. A repository inside of the slot is named with a slash at its end.
-func (s Slot) newFiles(ctx context.Context, known listed) ([]string, error) {
+func (s Contents) newFiles(ctx context.Context, known listed) ([]string, error) {
 	rules, err := s.ignoreRules(ctx, known)
 	if err != nil {
 		return nil, err
@@ -34,8 +35,8 @@ func (s Slot) newFiles(ctx context.Context, known listed) ([]string, error) {
 	if err = errors.Join(err, file.Close()); err != nil {
 		return nil, fmt.Errorf("write what git ignores: %w", err)
 	}
-	names, err := s.Repo.names(ctx, call{dir: s.Dir, env: []string{reading},
-		args: []string{"ls-files", "-z", "--others", "--exclude-from=" + file.Name()}})
+	names, err := s.Repo.Names(ctx, git.Call{Dir: s.Dir, Env: []string{git.Reading},
+		Args: []string{"ls-files", "-z", "--others", "--exclude-from=" + file.Name()}})
 	if err != nil {
 		return nil, fmt.Errorf("list the new files of %q: %w", s.Dir, err)
 	}
@@ -56,7 +57,7 @@ func (s Slot) newFiles(ctx context.Context, known listed) ([]string, error) {
 }
 
 // ignoreRules are what git ignores in the slot, as one file: of two rules about a file, the later one counts.
-func (s Slot) ignoreRules(ctx context.Context, known listed) ([]byte, error) {
+func (s Contents) ignoreRules(ctx context.Context, known listed) ([]byte, error) {
 	var all bytes.Buffer
 	own, err := s.personsIgnore(ctx)
 	if err != nil {
@@ -91,7 +92,7 @@ func (s Slot) ignoreRules(ctx context.Context, known listed) ([]byte, error) {
 }
 
 // rulesOf are the rules of a .gitignore that git knows. One that is not laid out git reads from the index.
-func (s Slot) rulesOf(ctx context.Context, name string, known listed) ([]byte, error) {
+func (s Contents) rulesOf(ctx context.Context, name string, known listed) ([]byte, error) {
 	if s.isFile(name) {
 		return readRules(filepath.Join(s.Dir, filepath.FromSlash(name)))
 	}
@@ -152,9 +153,9 @@ func rulesBelow(dir string, text []byte) []byte {
 
 // personsIgnore is the file with what a person has git ignore in all repositories. One that the repository's own
 // configuration names, which all its worktrees share and an agent can write, is none.
-func (s Slot) personsIgnore(ctx context.Context) (string, error) {
+func (s Contents) personsIgnore(ctx context.Context) (string, error) {
 	out, err := s.read(ctx, "config", "--show-scope", "-z", "--path", "--get-all", "core.excludesFile")
-	if err != nil && exitCode(err) != 1 { // git's status where there is no such key
+	if err != nil && git.ExitCode(err) != 1 { // git's status where there is no such key
 		return "", fmt.Errorf("ask which file has what git ignores: %w", err)
 	}
 	named, found := "", false

@@ -44,14 +44,14 @@ func TestSnapshot_namesNewFilesWhateverANewIgnoreFileSays(t *testing.T) {
 			write(t, s.Dir, "a.bak", "x")
 		}, ""},
 		"what the shared configuration excludes": {func(t *testing.T, h home, s Slot) {
-			git(t, h.Path, "config", "core.excludesFile", filepath.Join(h.root, "mine"))
+			gitIn(t, h.Path, "config", "core.excludesFile", filepath.Join(h.root, "mine"))
 			write(t, h.root, "mine", "*\n")
 			write(t, s.Dir, "a.swp", "x")
 			write(t, s.Dir, "a.txt2", "x")
 		}, "a.txt2"},
 		"one that is not laid out counts as the index has it": {func(t *testing.T, _ home, s Slot) {
 			commit(t, s.Dir, "far/.gitignore", "*.tmp\n")
-			git(t, s.Dir, "update-index", "--skip-worktree", "far/.gitignore")
+			gitIn(t, s.Dir, "update-index", "--skip-worktree", "far/.gitignore")
 			if err := os.Remove(filepath.Join(s.Dir, "far/.gitignore")); err != nil {
 				t.Fatal(err)
 			}
@@ -66,12 +66,13 @@ func TestSnapshot_namesNewFilesWhateverANewIgnoreFileSays(t *testing.T) {
 			write(t, s.Dir, "two\nlines/c", "x")
 		}, "lines/b|odd/a|two\nlines/c"},
 		"files in the place of a submodule": {func(t *testing.T, _ home, s Slot) {
-			git(t, s.Dir, "update-index", "--add", "--cacheinfo", "160000,"+git(t, s.Dir, "rev-parse", "HEAD")+",mod")
-			git(t, s.Dir, "commit", "-q", "-m", "link")
+			gitIn(t, s.Dir, "update-index", "--add", "--cacheinfo", "160000,"+gitIn(t, s.Dir, "rev-parse",
+				"HEAD")+",mod")
+			gitIn(t, s.Dir, "commit", "-q", "-m", "link")
 			write(t, s.Dir, "mod/precious", "x")
 		}, "mod/"},
 		"a repository": {func(t *testing.T, _ home, s Slot) {
-			git(t, s.Dir, "init", "-q", "lib")
+			gitIn(t, s.Dir, "init", "-q", "lib")
 			commit(t, filepath.Join(s.Dir, "lib"), "a", "x")
 		}, "lib/"},
 		"what the project generates": {func(t *testing.T, _ home, s Slot) {
@@ -95,7 +96,8 @@ func TestSnapshot_ignoresWhatGitIgnores(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	s := h.prepared(t, "topic", "T1")
-	rules := []string{"a", "/a", "a/", "a/b", "**/a", "a/**", "!a", "*.x", "a*", "[ab]", `\!a`, "a ", `a\ `, "/a/*/b", "?"}
+	rules := []string{"a", "/a", "a/", "a/b", "**/a", "a/**", "!a", "*.x", "a*", "[ab]", `\!a`, "a ", `a\ `, "/a/*/b",
+		"?"}
 	for i, rule := range rules {
 		for j, other := range rules {
 			dir := filepath.Join("d", "r"+string(rune('a'+i)), "o"+string(rune('a'+j)))
@@ -109,10 +111,10 @@ func TestSnapshot_ignoresWhatGitIgnores(t *testing.T) {
 			}
 		}
 	}
-	git(t, s.Dir, "add", "-f", "--", ":(glob)**/.gitignore")
-	git(t, s.Dir, "commit", "-q", "-m", "rules")
-	git(t, s.Dir, "config", "core.quotePath", "false")
-	theirs := strings.Split(git(t, s.Dir, "ls-files", "--others", "--exclude-standard"), "\n")
+	gitIn(t, s.Dir, "add", "-f", "--", ":(glob)**/.gitignore")
+	gitIn(t, s.Dir, "commit", "-q", "-m", "rules")
+	gitIn(t, s.Dir, "config", "core.quotePath", "false")
+	theirs := strings.Split(gitIn(t, s.Dir, "ls-files", "--others", "--exclude-standard"), "\n")
 	got := stand(t, s).New
 	if len(theirs) < 1000 || strings.Join(got, "\n") != strings.Join(theirs, "\n") {
 		have := map[string]bool{}

@@ -3,6 +3,8 @@ package worktree
 import (
 	"strings"
 	"testing"
+
+	"orange/internal/work/git"
 )
 
 func TestOrigin_isTheAddressAsWrittenAndAsGitGoesThere(t *testing.T) {
@@ -10,8 +12,8 @@ func TestOrigin_isTheAddressAsWrittenAndAsGitGoesThere(t *testing.T) {
 	h := newHome(t)
 	none, err := h.Origin(t.Context())
 	want(t, "without origin", len(none) == 0 && err == nil, true)
-	git(t, h.Path, "remote", "add", "origin", "gh:a/b")
-	git(t, h.Path, "config", "url.https://github.com/.insteadOf", "gh:")
+	gitIn(t, h.Path, "remote", "add", "origin", "gh:a/b")
+	gitIn(t, h.Path, "config", "url.https://github.com/.insteadOf", "gh:")
 	found, err := h.Origin(t.Context())
 	want(t, "error", err, nil)
 	want(t, "addresses", strings.Join(found, " "), "https://github.com/a/b gh:a/b")
@@ -20,7 +22,7 @@ func TestOrigin_isTheAddressAsWrittenAndAsGitGoesThere(t *testing.T) {
 func TestWithin_saysWhetherACommitHoldsTheBranch(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
-	first := git(t, h.Path, "rev-parse", "main")
+	first := gitIn(t, h.Path, "rev-parse", "main")
 	head := h.topic(t, "topic", "work.txt", "x")
 	tests := map[string]struct {
 		branch, commit string
@@ -46,7 +48,7 @@ func TestRoot_isTheFirstCommitWhereverTheRepositoryIs(t *testing.T) {
 	h := newHomeWithOrigin(t)
 	first, err := h.Root(t.Context())
 	want(t, "error", err, nil)
-	want(t, "the first commit", first, git(t, h.Path, "rev-list", "--max-parents=0", "main"))
+	want(t, "the first commit", first, gitIn(t, h.Path, "rev-list", "--max-parents=0", "main"))
 	commit(t, h.Path, "b.txt", "two\n")
 	again, err := h.Root(t.Context())
 	want(t, "error", err, nil)
@@ -55,7 +57,7 @@ func TestRoot_isTheFirstCommitWhereverTheRepositoryIs(t *testing.T) {
 	unknown, err := part.Root(t.Context())
 	want(t, "error", err, nil)
 	want(t, "of a shallow clone", unknown, "")
-	empty, err := Repo{Path: h.Path, DefaultBranch: "no-such"}.Root(t.Context())
+	empty, err := git.Repo{Path: h.Path, DefaultBranch: "no-such"}.Root(t.Context())
 	want(t, "error", err, nil)
 	want(t, "of no branch", empty, "")
 }

@@ -11,15 +11,15 @@ func TestPatch_namesWhatItIsAChangeOf(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	s := h.prepared(t, "work", "t1")
-	git(t, h.Path, "config", "diff.noprefix", "true") // a person's own habit
+	gitIn(t, h.Path, "config", "diff.noprefix", "true") // a person's own habit
 	commit(t, s.Dir, "a.txt", "uno\n")
-	first := git(t, s.Dir, "rev-parse", "HEAD")
+	first := gitIn(t, s.Dir, "rev-parse", "HEAD")
 	commit(t, s.Dir, "b c.txt", "due\n")
-	second := git(t, s.Dir, "rev-parse", "HEAD")
-	start := git(t, s.Dir, "rev-parse", "HEAD~2")
+	second := gitIn(t, s.Dir, "rev-parse", "HEAD")
+	start := gitIn(t, s.Dir, "rev-parse", "HEAD~2")
 	patch := func(from string) diff.Patch {
 		t.Helper()
-		p, err := s.Patch(t.Context(), from)
+		p, err := s.Files().Patch(t.Context(), from)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -40,7 +40,7 @@ func TestPatch_namesWhatItIsAChangeOf(t *testing.T) {
 	want(t, "the files since", strings.Join(names(since), ","), "a.txt,b c.txt")
 	since.Text = ""
 	want(t, "what is since", since, diff.Patch{From: first, To: second, Dir: s.Dir, Loose: true})
-	if _, err := s.Patch(t.Context(), strings.Repeat("1", 40)); err == nil ||
+	if _, err := s.Files().Patch(t.Context(), strings.Repeat("1", 40)); err == nil ||
 		!strings.Contains(err.Error(), "does not have that commit any more") {
 		t.Errorf("of a commit that is gone: %v", err)
 	}

@@ -20,7 +20,7 @@ func TestNamed_readsPatternsAsGitDoes(t *testing.T) {
 		write(t, h.Path, file, "x")
 	}
 	for _, glob := range globs {
-		ignored := git(t, h.Path, "-c", "core.quotePath=false", "ls-files", "--others", "--ignored",
+		ignored := gitIn(t, h.Path, "-c", "core.quotePath=false", "ls-files", "--others", "--ignored",
 			"--exclude="+glob, "-z")
 		wanted := map[string]bool{}
 		for _, file := range strings.Split(ignored, "\x00") {

@@ -14,6 +14,7 @@ import (
 
 	"orange/internal/rules/task"
 	"orange/internal/run/proc"
+	"orange/internal/work/git"
 )
 
 // taskFile remembers, in the worktree's private folder, for which task a slot was prepared:
@@ -30,12 +31,12 @@ const unknownTask = "unknown"
 // On a slot that is on the branch already it changes nothing, so it may run twice, and under an agent's hands.
 // A branch that is checked out elsewhere is an error that names where. It does not fetch.
 func (s Slot) Prepare(ctx context.Context, branch, taskID string) (done Cleared, err error) {
-	if err := errors.Join(CheckBranch(ctx, branch), CheckTask(taskID)); err != nil {
+	if err := errors.Join(git.CheckBranch(ctx, branch), git.CheckTask(taskID)); err != nil {
 		return Cleared{}, err
 	}
-	defer explain(&err, "cannot prepare workspace %q for branch %q", s.Dir, branch)
+	defer git.Explain(&err, "cannot prepare workspace %q for branch %q", s.Dir, branch)
 	local, origin := "refs/heads/"+branch, "refs/remotes/origin/"+branch
-	if err := s.clearOrphan(ctx, taskID, &done); err != nil {
+	if err := s.sweep().clearOrphan(ctx, taskID, &done); err != nil {
 		return done, err
 	}
 	here, present, err := s.look(ctx)
@@ -48,17 +49,17 @@ func (s Slot) Prepare(ctx context.Context, branch, taskID string) (done Cleared,
 	}
 	if present && !here.on(branch) {
 		if done.TakenBack, prepared, err = s.takeBack(ctx); err == nil {
-			err = s.takeAway(ctx)
+			err = s.Extras().takeAway(ctx)
 		}
 		if err != nil {
 			return done, err
 		}
 	}
-	v, err := s.inspectBefore(ctx, here.released(present), append([]string{local, origin}, s.Repo.defaultRefs()...)...)
+	v, err := s.inspectBefore(ctx, here.released(present), append([]string{local, origin}, s.Repo.DefaultRefs()...)...)
 	if err != nil {
 		return done, err
 	}
-	base, err := s.Repo.chooseBase(ctx, v.known)
+	base, err := s.Repo.ChooseBase(ctx, v.known)
 	if err != nil {
 		return done, err
 	}
@@ -76,11 +77,11 @@ func (s Slot) Prepare(ctx context.Context, branch, taskID string) (done Cleared,
 	to := []string{"--no-guess", branch}
 	if !exists {
 		there, onOrigin := v.known[origin]
-		if start.commit, err = s.startOf(ctx, branch, taskID, base, there, onOrigin, &done); err != nil {
+		if start.Commit, err = s.startOf(ctx, branch, taskID, base, there, onOrigin, &done); err != nil {
 			return done, err
 		}
-		to = []string{"--no-track", "--create", branch, start.commit}
-	} else if at, err := s.Repo.checkoutOf(ctx, branch); err != nil || at != "" && !samePath(at, s.Dir) {
+		to = []string{"--no-track", "--create", branch, start.Commit}
+	} else if at, err := s.Repo.CheckoutOf(ctx, branch); err != nil || at != "" && !git.SamePath(at, s.Dir) {
 		return done, cmp.Or(err, fmt.Errorf("it is checked out in %q; switch that one to another branch, or remove it "+
 			"with \"git worktree remove\", then run this again", at))
 	}
@@ -91,18 +92,18 @@ func (s Slot) Prepare(ctx context.Context, branch, taskID string) (done Cleared,
 	}
 	if err == nil && !present {
 		var rescued []Rescue
-		prepared, rescued, err = s.add(ctx, start.commit)
+		prepared, rescued, err = s.add(ctx, start.Commit)
 		done.Rescued = append(done.Rescued, rescued...)
 	}
 	if err != nil {
 		return done, err
 	}
-	more, err := s.checkOutBranch(ctx, start.commit, to, prepared, !present)
+	more, err := s.checkOutBranch(ctx, start.Commit, to, prepared, !present)
 	done.Rescued = append(done.Rescued, more...)
 	if err != nil {
 		return done, err
 	}
-	gitDir, err := s.gitDir()
+	gitDir, err := git.DirOf(s.Dir)
 	if err != nil {
 		return done, err
 	}
@@ -111,7 +112,7 @@ func (s Slot) Prepare(ctx context.Context, branch, taskID string) (done Cleared,
 
 // inspection is what Prepare has to know before it moves anything.
 type inspection struct {
-	known    map[string]ref
+	known    map[string]git.Ref
 	released bool   // the slot was left by Release
 	listed   listed // of a released slot: files that are not git's, and flags with which git overlooks those that are
 }
@@ -123,10 +124,11 @@ func (s Slot) inspectBefore(ctx context.Context, released bool, names ...string)
 	v := inspection{released: released}
 	var knownErr, listErr error
 	var both sync.WaitGroup
-	both.Go(func() { v.known, knownErr = s.Repo.refs(ctx, names...) })
+	both.Go(func() { v.known, knownErr = s.Repo.Refs(ctx, names...) })
 	if released {
 		both.Go(func() {
-			v.listed, listErr = s.list(ctx, "--others", "--exclude-standard", "--directory", "--no-empty-directory")
+			v.listed, listErr = s.Files().list(ctx, "--others", "--exclude-standard", "--directory",
+				"--no-empty-directory")
 		})
 	}
 	both.Wait()
@@ -136,16 +138,16 @@ func (s Slot) inspectBefore(ctx context.Context, released bool, names ...string)
 // checkOutBranch puts a slot that was looked over on a branch, which is or will be at the commit.
 func (s Slot) checkOutBranch(ctx context.Context, commit string, to []string, prepared note,
 	fresh bool) ([]Rescue, error) {
-	kept, carried, err := s.moveTo(ctx, commit, unknownTask, to...)
+	kept, carried, err := s.sweep().moveTo(ctx, commit, unknownTask, to...)
 	if err != nil {
 		// Changed files of a released slot come to light here, when the branch has others of their names.
-		more, sweepErr := s.keepUncommitted(ctx, unknownTask, prepared)
+		more, sweepErr := s.sweep().keepUncommitted(ctx, unknownTask, prepared)
 		kept = append(kept, more...)
 		if sweepErr != nil || len(more) == 0 {
 			return kept, errors.Join(err, sweepErr)
 		}
 		var again []Rescue
-		if again, _, err = s.moveTo(ctx, commit, unknownTask, to...); err != nil {
+		if again, _, err = s.sweep().moveTo(ctx, commit, unknownTask, to...); err != nil {
 			return append(kept, again...), err
 		}
 		kept = append(kept, again...)
@@ -159,7 +161,7 @@ func (s Slot) checkOutBranch(ctx context.Context, commit string, to []string, pr
 			return kept, err
 		}
 	}
-	maps.Copy(shown, s.stillAsShown(prepared.Shown))
+	maps.Copy(shown, s.Files().stillAsShown(prepared.Shown))
 	if !maps.Equal(shown, prepared.Shown) {
 		prepared.Shown = shown
 		err = s.writeNote(prepared)
@@ -171,15 +173,15 @@ func (s Slot) checkOutBranch(ctx context.Context, commit string, to []string, pr
 // changed even then, and all of it in a slot that was made just now, is no agent's work: it is noted, so that it
 // does not count as work later.
 func (s Slot) clearCarriedAlong(ctx context.Context, prepared note, fresh bool) ([]Rescue, map[string]string, error) {
-	all, err := s.changes(ctx, "", "normal")
-	if err != nil || fresh || len(s.withoutShown(all, prepared.Shown)) == 0 {
-		return nil, s.shownNow(all), err
+	all, err := s.Files().changes(ctx, "", "normal")
+	if err != nil || fresh || len(s.Files().withoutShown(all, prepared.Shown)) == 0 {
+		return nil, s.Files().shownNow(all), err
 	}
-	kept, err := s.keepUncommitted(ctx, unknownTask, prepared)
+	kept, err := s.sweep().keepUncommitted(ctx, unknownTask, prepared)
 	if err == nil {
-		all, err = s.changes(ctx, "", "normal")
+		all, err = s.Files().changes(ctx, "", "normal")
 	}
-	return kept, s.shownNow(all), err
+	return kept, s.Files().shownNow(all), err
 }
 
 // add makes the worktree at a commit. Where the folder was deleted by hand, git still knows its HEAD:
@@ -198,22 +200,23 @@ func (s Slot) add(ctx context.Context, commit string) (note, []Rescue, error) {
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return note{}, nil, fmt.Errorf("make the folder of the workspace: %w", err)
 	}
-	all, err := s.Repo.checkouts(ctx, s.Repo.Path)
+	all, err := s.Repo.Checkouts(ctx, s.Repo.Path)
 	if err != nil {
 		return note{}, nil, err
 	}
 	var kept []Rescue
 	args := []string{"worktree", "add", "--quiet", "--detach"}
 	for _, c := range all {
-		if !samePath(c.path, s.Dir) {
+		if !git.SamePath(c.Path, s.Dir) {
 			continue
 		}
 		args = append(args, "--force")
-		if c.locked == initializing {
+		if c.Locked == git.Initializing {
 			args = append(args, "--force") // git locked it for itself, and was killed
 		}
-		if c.branch == "" && strings.Trim(c.commit, "0") != "" {
-			if kept, err = s.Repo.keepCommit(ctx, unknownTask, "", c.commit, keepingRefs()); err != nil {
+		if c.Branch == "" && strings.Trim(c.Commit, "0") != "" {
+			if kept, err = (Rescues{Repo: s.Repo}).keepCommit(ctx, unknownTask, "", c.Commit,
+				keepingRefs()); err != nil {
 				return note{}, kept, err
 			}
 		}
@@ -221,17 +224,17 @@ func (s Slot) add(ctx context.Context, commit string) (note, []Rescue, error) {
 	if err := os.Remove(s.noteFile()); err != nil && !errors.Is(err, os.ErrNotExist) { // see interrupted
 		return note{}, kept, fmt.Errorf("forget what an earlier worktree was prepared with: %w", err)
 	}
-	if _, err := s.Repo.run(ctx, append(args, "--", s.Dir, commit)...); err != nil {
+	if _, err := s.Repo.Run(ctx, append(args, "--", s.Dir, commit)...); err != nil {
 		return note{}, kept, fmt.Errorf("make the worktree: %w", err)
 	}
-	gitDir, err := s.gitDir()
+	gitDir, err := git.DirOf(s.Dir)
 	if err != nil {
 		return note{}, kept, err
 	}
 	// As git made it, so it is to be.
 	var made note
 	if made.setup, err = readSetup(gitDir); err == nil {
-		err = errors.Join(s.writeNote(made), s.forgetExtras(), s.forgetSetUp())
+		err = errors.Join(s.writeNote(made), s.Extras().forgetExtras(), s.forgetSetUp())
 	}
 	return made, kept, err
 }
@@ -239,10 +242,10 @@ func (s Slot) add(ctx context.Context, commit string) (note, []Rescue, error) {
 // removeInterrupted takes away what a killed git left where there is no worktree yet. Git's own folder goes
 // first: without it, what is left is addInterrupted still. And git takes an empty folder, and no other.
 func (s Slot) removeInterrupted() error {
-	dir, err := s.gitDir()
-	common, known := s.Repo.folder()
-	if err == nil && known && unfinished(dir) &&
-		samePath(filepath.Dir(dir), filepath.Join(common, "worktrees")) {
+	dir, err := git.DirOf(s.Dir)
+	common, known := s.Repo.Folder()
+	if err == nil && known && git.Unfinished(dir) &&
+		git.SamePath(filepath.Dir(dir), filepath.Join(common, "worktrees")) {
 		if err := os.RemoveAll(dir); err != nil {
 			return err
 		}
@@ -260,7 +263,7 @@ func (s Slot) leftover(ctx context.Context, here place, v inspection, prepared n
 	}
 	odd := !v.released || slices.ContainsFunc(v.listed.others, s.nested)
 	if odd {
-		if done.Aside, err = s.setAsideWorktrees(ctx, here.head, owner); err != nil {
+		if done.Aside, err = s.sweep().setAsideWorktrees(ctx, here.head, owner); err != nil {
 			return done, true, err
 		}
 	}
@@ -269,7 +272,7 @@ func (s Slot) leftover(ctx context.Context, here place, v inspection, prepared n
 	if err != nil || gone || !odd {
 		return done, !gone, err
 	}
-	left, err := s.setAsideLeft(ctx, owner)
+	left, err := s.sweep().setAsideLeft(ctx, owner)
 	done.Aside = append(done.Aside, left...)
 	return done, true, err
 }
@@ -278,34 +281,34 @@ func (s Slot) leftover(ctx context.Context, here place, v inspection, prepared n
 func (s Slot) clearLeftover(ctx context.Context, here place, v inspection, prepared note, owner string, force bool) (
 	done Cleared, gone bool, err error) {
 	strays := slices.ContainsFunc(v.listed.others, func(file string) bool { return !s.nested(file) })
-	d := leftovers{visible: strays, flags: s.hidingFlags(v.listed.flags, prepared)}
+	d := leftovers{visible: strays, flags: s.Files().hidingFlags(v.listed.flags, prepared)}
 	d.work = d.any()
 	if !v.released {
-		if d, err = s.leftovers(ctx, prepared); err != nil {
+		if d, err = s.Files().leftovers(ctx, prepared); err != nil {
 			return done, false, err
 		}
 	}
-	replaced, err := s.replacedDocument(ctx, here)
+	replaced, err := s.Document().replacedDocument(ctx, here)
 	if err != nil {
 		return done, false, err
 	}
-	if d.any() || force || here.operationInProgress() || here.unborn() || replaced != "" {
+	if d.any() || force || git.OperationInProgress(here.gitDir) || here.unborn() || replaced != "" {
 		k := keeping{task: owner, work: d.work, clear: d.any() || force, strays: d.strays, document: replaced,
 			held: keepingRefs()}
-		return s.keepOrSetAside(ctx, here, k)
+		return s.sweep().keepOrSetAside(ctx, here, k)
 	}
-	if err := s.unlink(here); err != nil {
+	if err := s.Document().unlink(here); err != nil {
 		return done, false, err
 	}
 	if here.branch != "" || here.head == "" {
 		return done, false, nil // its branch holds the commits
 	}
 	for _, r := range v.known {
-		if r.commit == here.head {
+		if r.Commit == here.head {
 			return done, false, nil // as Release left it: no need to ask git
 		}
 	}
-	done.Rescued, err = s.Repo.keepCommit(ctx, owner, "", here.head, keepingRefs())
+	done.Rescued, err = Rescues{Repo: s.Repo}.keepCommit(ctx, owner, "", here.head, keepingRefs())
 	return done, false, err
 }
 
@@ -326,20 +329,11 @@ func (p place) on(branch string) bool {
 	return false
 }
 
-// initializing is the word with which git locks a worktree until it is whole.
-const initializing = "initializing"
-
-// addInProgress reports whether "git worktree add" was killed here, as far as its own lock tells, which anyone can set.
-func (p place) addInProgress() bool {
-	reason, err := proc.ReadFile(filepath.Join(p.gitDir, "locked"))
-	return err == nil && strings.TrimSpace(string(reason)) == initializing
-}
-
 // interrupted reports whether "git worktree add" was killed in the slot, which no agent can have worked in then: the
 // note of what it was prepared with is written after that.
 func (s Slot) interrupted(here place) bool {
 	_, err := os.Lstat(s.noteFile())
-	return here.addInProgress() && errors.Is(err, os.ErrNotExist)
+	return git.AddInProgress(here.gitDir) && errors.Is(err, os.ErrNotExist)
 }
 
 func (p place) remember(task string) error {
@@ -363,7 +357,7 @@ func (p place) owner() (string, error) {
 		return "", fmt.Errorf("read the task of the workspace: %w", err)
 	}
 	name := strings.TrimSpace(string(text))
-	if CheckTask(name) != nil {
+	if git.CheckTask(name) != nil {
 		return unknownTask, nil
 	}
 	return name, nil
@@ -371,6 +365,7 @@ func (p place) owner() (string, error) {
 
 // released reports whether Release was the last that was done here: nothing checked out, and no task on record.
 func (p place) released(present bool) bool {
-	return present && p.branch == "" && p.head != "" && !p.has(taskFile) && !p.addInProgress() &&
-		!p.operationInProgress()
+	return present && p.branch == "" && p.head != "" && !git.HasFile(p.gitDir, taskFile) &&
+		!git.AddInProgress(p.gitDir) &&
+		!git.OperationInProgress(p.gitDir)
 }

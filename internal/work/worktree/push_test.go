@@ -15,7 +15,7 @@ func TestPushBranch_bringsTheCommitsToOriginOnce(t *testing.T) {
 		want(t, "error", err, nil)
 		want(t, "pushed", commit, first)
 		want(t, "moved", moved, at)
-		want(t, "origin", git(t, h.origin(), "rev-parse", "refs/heads/topic"), first)
+		want(t, "origin", gitIn(t, h.origin(), "rev-parse", "refs/heads/topic"), first)
 	}
 	s := h.prepared(t, "topic", "T1")
 	second := commit(t, s.Dir, "more.txt", "y")
@@ -25,7 +25,7 @@ func TestPushBranch_bringsTheCommitsToOriginOnce(t *testing.T) {
 	want(t, "pushed", pushed, second)
 	want(t, "moved", moved, true)
 	want(t, "uncommitted", exists(s.Dir, "uncommitted.txt"), true)
-	want(t, "branches of origin", git(t, h.origin(), "for-each-ref", "--format=%(refname)", "refs/heads"),
+	want(t, "branches of origin", gitIn(t, h.origin(), "for-each-ref", "--format=%(refname)", "refs/heads"),
 		"refs/heads/main\nrefs/heads/topic")
 }
 
@@ -46,16 +46,16 @@ func TestPushBranch_neverForces(t *testing.T) {
 	_, _, err := h.PushBranch(t.Context(), "topic", "")
 	want(t, "error", err, nil)
 	other := h.colleague(t)
-	git(t, other, "switch", "-q", "topic")
+	gitIn(t, other, "switch", "-q", "topic")
 	theirs := commit(t, other, "theirs.txt", "x")
-	git(t, other, "push", "-q", "origin", "topic")
+	gitIn(t, other, "push", "-q", "origin", "topic")
 	s := h.prepared(t, "topic", "T1")
 	commit(t, s.Dir, "ours.txt", "x")
 	// Not even where a person's configuration forces every push.
-	git(t, h.Path, "config", "remote.origin.push", "+refs/heads/*:refs/heads/*")
+	gitIn(t, h.Path, "config", "remote.origin.push", "+refs/heads/*:refs/heads/*")
 	_, _, err = h.PushBranch(t.Context(), "topic", "")
 	wantError(t, err, `cannot push "topic" to origin`, "origin has commits there", "try again")
-	want(t, "origin", git(t, h.origin(), "rev-parse", "refs/heads/topic"), theirs)
+	want(t, "origin", gitIn(t, h.origin(), "rev-parse", "refs/heads/topic"), theirs)
 }
 
 func TestPushBranch_refusesWhatIsNoBranchOfATask(t *testing.T) {
@@ -68,7 +68,7 @@ func TestPushBranch_refusesWhatIsNoBranchOfATask(t *testing.T) {
 	_, _, err = h.PushBranch(t.Context(), "-x", "")
 	wantError(t, err, "-x")
 	h.topic(t, "topic", "work.txt", "x")
-	git(t, h.Path, "remote", "set-url", "origin", filepath.Join(h.root, "gone.git"))
+	gitIn(t, h.Path, "remote", "set-url", "origin", filepath.Join(h.root, "gone.git"))
 	_, _, err = h.PushBranch(t.Context(), "topic", "")
 	wantError(t, err, "ask origin")
 }
@@ -95,9 +95,9 @@ func TestPushBranch_bringsNoMoreThanIsWanted(t *testing.T) {
 	want(t, "error", err, nil)
 	want(t, "pushed", pushed, first)
 	want(t, "moved", moved, true)
-	want(t, "origin", git(t, h.origin(), "rev-parse", "refs/heads/topic"), first)
-	git(t, s.Dir, "reset", "-q", "--hard", first)
+	want(t, "origin", gitIn(t, h.origin(), "rev-parse", "refs/heads/topic"), first)
+	gitIn(t, s.Dir, "reset", "-q", "--hard", first)
 	_, _, err = h.PushBranch(t.Context(), "topic", second)
 	wantError(t, err, "the branch no longer has "+second[:7])
-	want(t, "origin", git(t, h.origin(), "rev-parse", "refs/heads/topic"), first)
+	want(t, "origin", gitIn(t, h.origin(), "rev-parse", "refs/heads/topic"), first)
 }

@@ -7,6 +7,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"orange/internal/work/git"
 )
 
 // The one who reads a pipe waits until someone writes into it, and no signal ends that. One pipe must not stop
@@ -18,7 +20,7 @@ func TestAPipeInThePlaceOfAFile_isWaitedForByNobody(t *testing.T) {
 			t.Parallel()
 			h := newHome(t)
 			s := h.prepared(t, "topic", "T1")
-			gitDir, err := s.gitDir()
+			gitDir, err := git.DirOf(s.Dir)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -34,7 +36,7 @@ func TestAPipeInThePlaceOfAFile_isWaitedForByNobody(t *testing.T) {
 			}
 			over := make(chan error, 1)
 			go func() {
-				_, _, err := s.Snapshot(t.Context())
+				_, _, err := s.Files().Snapshot(t.Context())
 				if err == nil {
 					_, err = s.Release(t.Context(), "T1")
 				}

@@ -14,29 +14,29 @@ func TestALookAtAWorkspace_findsWhatGitWouldSay(t *testing.T) {
 	}{
 		"on a branch": {},
 		"packed": {change: func(t *testing.T, h home, _ Slot) {
-			git(t, h.Path, "pack-refs", "--all")
+			gitIn(t, h.Path, "pack-refs", "--all")
 		}},
 		"packed and then moved": {change: func(t *testing.T, h home, s Slot) {
-			git(t, h.Path, "pack-refs", "--all")
+			gitIn(t, h.Path, "pack-refs", "--all")
 			commit(t, s.Dir, "b.txt", "b\n")
 		}},
-		"detached": {change: func(t *testing.T, _ home, s Slot) { git(t, s.Dir, "switch", "-q", "--detach") }},
+		"detached": {change: func(t *testing.T, _ home, s Slot) { gitIn(t, s.Dir, "switch", "-q", "--detach") }},
 		"before its first commit": {change: func(t *testing.T, _ home, s Slot) {
-			git(t, s.Dir, "switch", "-q", "--orphan", "born-later")
+			gitIn(t, s.Dir, "switch", "-q", "--orphan", "born-later")
 		}},
 		"a name that is not plain": {change: func(t *testing.T, _ home, s Slot) {
-			git(t, s.Dir, "branch", "-m", "v1.2")
+			gitIn(t, s.Dir, "branch", "-m", "v1.2")
 		}},
 		"a symbolic ref": {change: func(t *testing.T, _ home, s Slot) {
-			git(t, s.Dir, "branch", "elsewhere")
-			git(t, s.Dir, "symbolic-ref", "refs/heads/work/topic", "refs/heads/elsewhere")
+			gitIn(t, s.Dir, "branch", "elsewhere")
+			gitIn(t, s.Dir, "symbolic-ref", "refs/heads/work/topic", "refs/heads/elsewhere")
 		}},
 		"settings of its own": {change: func(t *testing.T, h home, s Slot) {
-			git(t, h.Path, "config", "extensions.worktreeConfig", "true")
-			git(t, s.Dir, "config", "--worktree", "core.bare", "false")
+			gitIn(t, h.Path, "config", "extensions.worktreeConfig", "true")
+			gitIn(t, s.Dir, "config", "--worktree", "core.bare", "false")
 		}},
 		"HEAD is a link": {change: func(t *testing.T, _ home, s Slot) {
-			head := git(t, s.Dir, "rev-parse", "--path-format=absolute", "--git-path", "HEAD")
+			head := gitIn(t, s.Dir, "rev-parse", "--path-format=absolute", "--git-path", "HEAD")
 			if err := os.Remove(head); err != nil {
 				t.Fatal(err)
 			}
@@ -75,8 +75,8 @@ func TestALookAtAWorkspace_refusesOneWhoseFilesLieElsewhere(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	s := h.prepared(t, "work/topic", "T1")
-	git(t, h.Path, "config", "extensions.worktreeConfig", "true")
-	git(t, s.Dir, "config", "--worktree", "core.worktree", t.TempDir())
+	gitIn(t, h.Path, "config", "extensions.worktreeConfig", "true")
+	gitIn(t, s.Dir, "config", "--worktree", "core.worktree", t.TempDir())
 	if _, _, err := s.look(t.Context()); err == nil {
 		t.Error("it was taken for the workspace")
 	}
@@ -87,34 +87,34 @@ func TestRefs_areWhatGitSays(t *testing.T) {
 	for name, row := range map[string]struct {
 		change func(t *testing.T, h home)
 	}{
-		"here alone": {change: func(t *testing.T, h home) { git(t, h.Path, "update-ref", "-d", h.originDefault()) }},
+		"here alone": {change: func(t *testing.T, h home) { gitIn(t, h.Path, "update-ref", "-d", h.OriginDefault()) }},
 		"on origin alone": {change: func(t *testing.T, h home) {
-			git(t, h.Path, "switch", "-q", "--detach")
-			git(t, h.Path, "branch", "-q", "-D", "main")
+			gitIn(t, h.Path, "switch", "-q", "--detach")
+			gitIn(t, h.Path, "branch", "-q", "-D", "main")
 		}},
 		"both":   {},
-		"packed": {change: func(t *testing.T, h home) { git(t, h.Path, "pack-refs", "--all") }},
+		"packed": {change: func(t *testing.T, h home) { gitIn(t, h.Path, "pack-refs", "--all") }},
 		"neither": {change: func(t *testing.T, h home) {
-			git(t, h.Path, "update-ref", "-d", h.originDefault())
-			git(t, h.Path, "update-ref", "-d", h.localDefault())
+			gitIn(t, h.Path, "update-ref", "-d", h.OriginDefault())
+			gitIn(t, h.Path, "update-ref", "-d", h.LocalDefault())
 		}},
-		"a tag of the same name": {change: func(t *testing.T, h home) { git(t, h.Path, "tag", "main") }},
+		"a tag of the same name": {change: func(t *testing.T, h home) { gitIn(t, h.Path, "tag", "main") }},
 		"a packed tag of the same name": {change: func(t *testing.T, h home) {
-			git(t, h.Path, "tag", "main")
-			git(t, h.Path, "pack-refs", "--all")
+			gitIn(t, h.Path, "tag", "main")
+			gitIn(t, h.Path, "pack-refs", "--all")
 		}},
 		"a branch with the short name of origin's": {change: func(t *testing.T, h home) {
-			git(t, h.Path, "branch", "origin/main")
+			gitIn(t, h.Path, "branch", "origin/main")
 		}},
 		"a file with the short name": {change: func(t *testing.T, h home) {
-			git(t, h.Path, "update-ref", "refs/main", "HEAD")
+			gitIn(t, h.Path, "update-ref", "refs/main", "HEAD")
 		}},
 		"a remote with the short name": {change: func(t *testing.T, h home) {
-			git(t, h.Path, "symbolic-ref", "refs/remotes/main/HEAD", "refs/heads/main")
+			gitIn(t, h.Path, "symbolic-ref", "refs/remotes/main/HEAD", "refs/heads/main")
 		}},
 		"a symbolic ref": {change: func(t *testing.T, h home) {
-			git(t, h.Path, "branch", "trunk")
-			git(t, h.Path, "symbolic-ref", "refs/heads/main", "refs/heads/trunk")
+			gitIn(t, h.Path, "branch", "trunk")
+			gitIn(t, h.Path, "symbolic-ref", "refs/heads/main", "refs/heads/trunk")
 		}},
 		"the name of no commit": {change: func(t *testing.T, h home) {
 			write(t, h.Path, ".git/refs/heads/main", "0000000000000000000000000000000000000000\n")
@@ -126,14 +126,14 @@ func TestRefs_areWhatGitSays(t *testing.T) {
 			if row.change != nil {
 				row.change(t, h)
 			}
-			known, err := h.refs(t.Context(), h.defaultRefs()...)
+			known, err := h.Refs(t.Context(), h.DefaultRefs()...)
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, full := range h.defaultRefs() {
+			for _, full := range h.DefaultRefs() {
 				tip, _ := try(h.Path, "rev-parse", "--verify", "--quiet", full+"^{commit}")
-				if want(t, full, known[full].commit, tip); tip != "" { // the short name means no other ref
-					want(t, "the short name", git(t, h.Path, "rev-parse", known[full].short), tip)
+				if want(t, full, known[full].Commit, tip); tip != "" { // the short name means no other ref
+					want(t, "the short name", gitIn(t, h.Path, "rev-parse", known[full].Short), tip)
 				}
 			}
 		})
@@ -145,7 +145,7 @@ func TestPrepare_namesTheCheckoutThatHasTheBranch(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	other := filepath.Join(h.root, "other")
-	git(t, h.Path, "worktree", "add", "-q", "-b", "topic", other)
+	gitIn(t, h.Path, "worktree", "add", "-q", "-b", "topic", other)
 	if _, err := h.slot(1).Prepare(t.Context(), "topic", "T1"); err == nil ||
 		!strings.Contains(err.Error(), other) {
 		t.Errorf("it said %v", err)

@@ -11,6 +11,7 @@ import (
 
 	"orange/internal/rules/record"
 	"orange/internal/run/proc"
+	"orange/internal/work/git"
 )
 
 // Release keeps what would be lost (see Rescue), puts the slot at Base with no branch checked out, and leaves
@@ -20,11 +21,11 @@ import (
 // is no error.
 // The task's programs must have ended: what is written while it clears cannot be kept.
 func (s Slot) Release(ctx context.Context, taskID string) (done Cleared, err error) {
-	if err := CheckTask(taskID); err != nil {
+	if err := git.CheckTask(taskID); err != nil {
 		return Cleared{}, err
 	}
-	defer explain(&err, "cannot release workspace %q", s.Dir)
-	if err := s.clearOrphan(ctx, taskID, &done); err != nil {
+	defer git.Explain(&err, "cannot release workspace %q", s.Dir)
+	if err := s.sweep().clearOrphan(ctx, taskID, &done); err != nil {
 		return done, err
 	}
 	// Before anything else: git would obey settings that an agent has made there.
@@ -56,51 +57,51 @@ func (s Slot) release(ctx context.Context, taskID string, prepared note) (done C
 		if known, err := s.Repo.HasCommit(ctx, s.Noted); err != nil || !known {
 			return done, err
 		}
-		done.Rescued, err = s.Repo.keepCommit(ctx, taskID, "", s.Noted, keepingRefs())
+		done.Rescued, err = Rescues{Repo: s.Repo}.keepCommit(ctx, taskID, "", s.Noted, keepingRefs())
 		return done, err
 	}
 	if s.interrupted(here) {
 		return done, s.discard(ctx, true)
 	}
-	if err := s.takeAway(ctx); err != nil {
+	if err := s.Extras().takeAway(ctx); err != nil {
 		return done, err
 	}
 	base, err := s.Repo.Base(ctx)
 	if err != nil {
 		return done, err
 	}
-	if done.Aside, err = s.setAsideWorktrees(ctx, here.head, taskID); err != nil {
+	if done.Aside, err = s.sweep().setAsideWorktrees(ctx, here.head, taskID); err != nil {
 		return done, err
 	}
-	d, err := s.leftoversOfAny(ctx, here, prepared)
+	d, err := s.sweep().leftoversOfAny(ctx, here, prepared)
 	if err != nil {
 		return done, err
 	}
-	if err := s.unflagBelow(ctx, d.submodules); err != nil {
+	if err := s.Files().unflagBelow(ctx, d.submodules); err != nil {
 		return done, err
 	}
 	// Where nothing differs the index is made again all the same: the next task's commits are made of what it says.
 	k := keeping{task: taskID, held: []string{base.Commit, "--remotes"}, work: d.work, clear: true, strays: d.strays}
-	if k.document, err = s.replacedDocument(ctx, here); err != nil {
+	if k.document, err = s.Document().replacedDocument(ctx, here); err != nil {
 		return done, err
 	}
-	cleared, gone, err := s.keepOrSetAside(ctx, here, k)
+	cleared, gone, err := s.sweep().keepOrSetAside(ctx, here, k)
 	done.Rescued, done.Aside = cleared.Rescued, append(done.Aside, cleared.Aside...)
 	if err != nil || gone {
 		return done, err
 	}
-	more, err := s.detachAt(ctx, here.head, base, taskID, prepared)
-	if refusedWith(err, "lose untracked files") { // what git does not clear lies where the other commit has a file
-		if err = s.addAside(ctx, taskID, &done); err == nil {
-			more, err = s.detachAt(ctx, here.head, base, taskID, prepared)
+	more, err := s.sweep().detachAt(ctx, here.head, base, taskID, prepared)
+	if git.RefusedWith(err, "lose untracked files") { // what git does not clear lies where the other commit has a file
+		if err = s.sweep().addAside(ctx, taskID, &done); err == nil {
+			more, err = s.sweep().detachAt(ctx, here.head, base, taskID, prepared)
 		}
 	}
 	done.Rescued = append(done.Rescued, more...)
 	if err == nil {
-		err = s.addAside(ctx, taskID, &done)
+		err = s.sweep().addAside(ctx, taskID, &done)
 	}
 	if err == nil {
-		err = s.ignoredFiles(ctx, taskID)
+		err = s.sweep().ignoredFiles(ctx, taskID)
 	}
 	if err != nil {
 		return done, err
@@ -112,7 +113,7 @@ func (s Slot) release(ctx context.Context, taskID string, prepared note) (done C
 }
 
 // addAside sets aside what git has left, and adds it to what was done.
-func (s Slot) addAside(ctx context.Context, taskID string, done *Cleared) error {
+func (s sweep) addAside(ctx context.Context, taskID string, done *Cleared) error {
 	left, err := s.setAsideLeft(ctx, taskID)
 	done.Aside = append(done.Aside, left...)
 	return err
@@ -120,35 +121,36 @@ func (s Slot) addAside(ctx context.Context, taskID string, done *Cleared) error 
 
 // leftoversOfAny are leftovers also of a slot whose index cannot be read: what was in that cannot be kept; the files
 // can.
-func (s Slot) leftoversOfAny(ctx context.Context, here place, prepared note) (leftovers, error) {
-	d, err := s.leftovers(ctx, prepared)
+func (s sweep) leftoversOfAny(ctx context.Context, here place, prepared note) (leftovers, error) {
+	d, err := s.Files().leftovers(ctx, prepared)
 	if !isUnreadableIndex(err) {
 		return d, err
 	}
 	index := filepath.Join(here.gitDir, "index")
 	if err = os.Rename(index, index+".unreadable"); err == nil {
-		err = s.renewIndex(ctx, here.head)
+		err = s.Files().renewIndex(ctx, here.head)
 	}
 	if err != nil {
 		return d, err
 	}
-	return s.leftovers(ctx, prepared)
+	return s.Files().leftovers(ctx, prepared)
 }
 
 // isUnreadableIndex reports whether git could not list what it knows because its index is none.
 func isUnreadableIndex(err error) bool {
-	refused, is := errors.AsType[*gitError](err)
-	if !is || refused.verb != "ls-files" {
+	refused, is := errors.AsType[*git.Refusal](err)
+	if !is || refused.Verb != "ls-files" {
 		return false
 	}
-	return slices.ContainsFunc(strings.Split(refused.said, "\n"), func(line string) bool {
+	return slices.ContainsFunc(strings.Split(refused.Said, "\n"), func(line string) bool {
 		return line == "fatal: index file corrupt" || strings.HasSuffix(line, ": index file smaller than expected")
 	})
 }
 
 // detachAt detaches the slot, which was looked over and cleared, at base. What one commit ignores another may not:
 // files that come to light by the move are kept and cleared like all others. No file moves where the slot is at base.
-func (s Slot) detachAt(ctx context.Context, head string, base Base, taskID string, prepared note) ([]Rescue, error) {
+func (s sweep) detachAt(ctx context.Context, head string, base git.Base, taskID string, prepared note) ([]Rescue,
+	error) {
 	kept, carried, err := s.moveTo(ctx, base.Commit, taskID, "--detach", base.Commit)
 	if err != nil || head == base.Commit && !carried {
 		return kept, err
@@ -158,12 +160,12 @@ func (s Slot) detachAt(ctx context.Context, head string, base Base, taskID strin
 }
 
 // keepUncommitted keeps and clears the uncommitted changes of a slot that has just been moved.
-func (s Slot) keepUncommitted(ctx context.Context, taskID string, prepared note) ([]Rescue, error) {
-	all, err := s.changes(ctx, "", "normal")
+func (s sweep) keepUncommitted(ctx context.Context, taskID string, prepared note) ([]Rescue, error) {
+	all, err := s.Files().changes(ctx, "", "normal")
 	if err != nil || len(all) == 0 {
 		return nil, err
 	}
-	work := len(s.withoutShown(all, prepared.Shown)) > 0
+	work := len(s.Files().withoutShown(all, prepared.Shown)) > 0
 	here, _, err := s.look(ctx)
 	if err != nil {
 		return nil, err
@@ -182,16 +184,16 @@ type keeping struct {
 }
 
 // keepAndClear keeps what the slot holds, then clears it. When something cannot be kept, nothing is cleared.
-func (s Slot) keepAndClear(ctx context.Context, here place, k keeping) ([]Rescue, error) {
+func (s sweep) keepAndClear(ctx context.Context, here place, k keeping) ([]Rescue, error) {
 	kept, err := s.keep(ctx, here, k)
 	if err != nil {
 		return kept, err
 	}
-	if k.clear || here.operationInProgress() {
+	if k.clear || git.OperationInProgress(here.gitDir) {
 		if err := s.endOperation(ctx, here); err != nil {
 			return kept, err
 		}
-		if err := s.renewIndex(ctx, here.head); err != nil {
+		if err := s.Files().renewIndex(ctx, here.head); err != nil {
 			return kept, err
 		}
 		if _, err := s.run(ctx, "reset", "--hard", "--quiet"); err != nil {
@@ -211,11 +213,11 @@ func (s Slot) keepAndClear(ctx context.Context, here place, k keeping) ([]Rescue
 			return kept, fmt.Errorf("clear the workspace: %w", err)
 		}
 	}
-	return kept, s.unlink(here)
+	return kept, s.Document().unlink(here)
 }
 
 // removeUnknown removes those of the files that git does not know.
-func (s Slot) removeUnknown(ctx context.Context, files []string) error {
+func (s sweep) removeUnknown(ctx context.Context, files []string) error {
 	for _, file := range files {
 		out, err := s.run(ctx, "--literal-pathspecs", "ls-files", "-z", "--", file)
 		if err == nil && len(out.Stdout) == 0 {
@@ -228,7 +230,7 @@ func (s Slot) removeUnknown(ctx context.Context, files []string) error {
 	return nil
 }
 
-func (s Slot) keep(ctx context.Context, here place, k keeping) ([]Rescue, error) {
+func (s sweep) keep(ctx context.Context, here place, k keeping) ([]Rescue, error) {
 	var kept []Rescue
 	lost := s.lost(ctx, here)
 	if len(lost) > 0 {
@@ -246,14 +248,14 @@ func (s Slot) keep(ctx context.Context, here place, k keeping) ([]Rescue, error)
 		kept = append(kept, one...)
 	}
 	if here.head != "" {
-		one, err := s.Repo.keepCommit(ctx, k.task, here.branch, here.head, k.held)
+		one, err := Rescues{Repo: s.Repo}.keepCommit(ctx, k.task, here.branch, here.head, k.held)
 		kept = append(kept, one...)
 		if err != nil {
 			return kept, err
 		}
 	}
 	for _, tip := range slices.Concat(lost, here.tips()) {
-		one, err := s.Repo.keepCommit(ctx, k.task, "", tip, keepingRefs())
+		one, err := Rescues{Repo: s.Repo}.keepCommit(ctx, k.task, "", tip, keepingRefs())
 		kept = append(kept, one...)
 		if err != nil {
 			return kept, err
@@ -262,46 +264,12 @@ func (s Slot) keep(ctx context.Context, here place, k keeping) ([]Rescue, error)
 	return kept, nil
 }
 
-// operation is something that git was in the middle of: the file that shows it, and the command that ends it
-// and touches neither HEAD nor a file.
-type operation struct {
-	file string
-	quit []string
-}
-
-func operations() []operation {
-	return []operation{
-		{"rebase-merge", []string{"rebase", "--quit"}},
-		{"rebase-apply/applying", []string{"am", "--quit"}},
-		{"rebase-apply", []string{"rebase", "--quit"}},
-		{"MERGE_HEAD", []string{"merge", "--quit"}},
-		{"CHERRY_PICK_HEAD", []string{"cherry-pick", "--quit"}},
-		{"REVERT_HEAD", []string{"revert", "--quit"}},
-		{"sequencer", []string{"cherry-pick", "--quit"}},
-		{"BISECT_LOG", []string{"bisect", "reset", "HEAD"}},
-	}
-}
-
-func (p place) has(file string) bool {
-	_, err := os.Lstat(filepath.Join(p.gitDir, file))
-	return err == nil
-}
-
-func (p place) operationInProgress() bool {
-	for _, o := range operations() {
-		if p.has(o.file) {
-			return true
-		}
-	}
-	return false
-}
-
-func (s Slot) endOperation(ctx context.Context, here place) error {
-	for _, o := range operations() {
-		if !here.has(o.file) {
+func (s sweep) endOperation(ctx context.Context, here place) error {
+	for _, o := range git.Operations() {
+		if !git.HasFile(here.gitDir, o.File) {
 			continue
 		}
-		if _, err := s.run(ctx, o.quit...); err != nil {
+		if _, err := s.run(ctx, o.Quit...); err != nil {
 			return fmt.Errorf("end what git was in the middle of: %w", err)
 		}
 	}
@@ -325,13 +293,13 @@ func (p place) tips() []string {
 // moveTo switches a slot that was looked over. Git would overwrite ignored files that the commit has a place for
 // silently; here they are kept first. It reports whether git may have taken local changes along:
 // git names them on its standard output, which it uses for next to nothing else.
-func (s Slot) moveTo(ctx context.Context, commit, taskID string,
+func (s sweep) moveTo(ctx context.Context, commit, taskID string,
 	to ...string) (kept []Rescue, carried bool, err error) {
 	out, err := s.run(ctx, append([]string{"switch", "--no-overwrite-ignore"}, to...)...)
 	if err == nil {
 		return nil, len(out.Stdout) > 0, nil
 	}
-	if !refusedWith(err, "would be overwritten") && !refusedWith(err, "lose untracked files") {
+	if !git.RefusedWith(err, "would be overwritten") && !git.RefusedWith(err, "lose untracked files") {
 		return nil, false, fmt.Errorf("switch the workspace: %w", err)
 	}
 	here, _, lookErr := s.look(ctx)
@@ -356,7 +324,7 @@ func (s Slot) moveTo(ctx context.Context, commit, taskID string,
 }
 
 // inTheWay lists the ignored files that lie where the commit has a file, or a folder.
-func (s Slot) inTheWay(ctx context.Context, commit string) ([]string, error) {
+func (s sweep) inTheWay(ctx context.Context, commit string) ([]string, error) {
 	ignored, err := s.run(ctx, "ls-files", "-z", "--others", "--ignored", "--exclude-standard")
 	if err != nil {
 		return nil, fmt.Errorf("list ignored files: %w", err)

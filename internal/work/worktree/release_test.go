@@ -19,18 +19,18 @@ func recovered(t *testing.T, h home, r Rescue) string {
 	words := strings.SplitN(r.Command(h.Path), " branch ", 2)
 	name, ref, _ := strings.Cut(words[1], " ")
 	name = strings.Trim(name, "'")
-	git(t, h.Path, "branch", name, ref)
-	return git(t, h.Path, "rev-parse", "refs/heads/"+name)
+	gitIn(t, h.Path, "branch", name, ref)
+	return gitIn(t, h.Path, "rev-parse", "refs/heads/"+name)
 }
 
 func TestRelease_keepsEverythingAndLeavesACleanTree(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	s := h.prepared(t, "topic", "T1")
-	base := git(t, h.Path, "rev-parse", "main")
+	base := gitIn(t, h.Path, "rev-parse", "main")
 	head := commit(t, s.Dir, "unpushed.txt", "unpushed\n")
 	write(t, s.Dir, "a.txt", "staged\n")
-	git(t, s.Dir, "add", "a.txt")
+	gitIn(t, s.Dir, "add", "a.txt")
 	write(t, s.Dir, "a.txt", "uncommitted\n")
 	write(t, s.Dir, "new dir/größe\n.txt", "untracked\n")
 	if err := os.Remove(filepath.Join(s.Dir, "sub/deep.txt")); err != nil {
@@ -44,17 +44,17 @@ func TestRelease_keepsEverythingAndLeavesACleanTree(t *testing.T) {
 	}
 	want(t, "rescue", kept[0].Ref+" "+kept[0].What, "refs/orange/rescue/T1/1 uncommitted changes")
 	tip := recovered(t, h, kept[0])
-	want(t, "uncommitted", git(t, h.Path, "show", tip+":a.txt"), "uncommitted")
-	want(t, "staged", git(t, h.Path, "show", tip+"^2:a.txt"), "staged")
-	want(t, "untracked", git(t, h.Path, "show", tip+":new dir/größe\n.txt"), "untracked")
-	want(t, "unpushed", git(t, h.Path, "rev-parse", tip+"^1"), head)
-	want(t, "deleted", git(t, h.Path, "ls-tree", tip, "sub/deep.txt"), "")
-	want(t, "ignored is not kept", git(t, h.Path, "ls-tree", "-r", tip, "cache"), "")
-	want(t, "signed", git(t, h.Path, "log", "-1", "--format=%an <%ae>", tip), "Orange <orange@localhost>")
+	want(t, "uncommitted", gitIn(t, h.Path, "show", tip+":a.txt"), "uncommitted")
+	want(t, "staged", gitIn(t, h.Path, "show", tip+"^2:a.txt"), "staged")
+	want(t, "untracked", gitIn(t, h.Path, "show", tip+":new dir/größe\n.txt"), "untracked")
+	want(t, "unpushed", gitIn(t, h.Path, "rev-parse", tip+"^1"), head)
+	want(t, "deleted", gitIn(t, h.Path, "ls-tree", tip, "sub/deep.txt"), "")
+	want(t, "ignored is not kept", gitIn(t, h.Path, "ls-tree", "-r", tip, "cache"), "")
+	want(t, "signed", gitIn(t, h.Path, "log", "-1", "--format=%an <%ae>", tip), "Orange <orange@localhost>")
 
 	wantClean(t, s, base)
 	want(t, "warm", read(t, s.Dir, "cache/warm"), "ignored\n")
-	want(t, "branch", git(t, h.Path, "rev-parse", "topic"), head)
+	want(t, "branch", gitIn(t, h.Path, "rev-parse", "topic"), head)
 	want(t, "again", len(release(t, s, "T1")), 0)
 }
 
@@ -79,7 +79,7 @@ func TestRelease_unpushedCommits(t *testing.T) {
 				What: "unpushed commits", Held: true}))
 			prepare(t, s, "topic", "T1")
 			want(t, "not twice", len(release(t, s, "T1")), 0)
-			listed, err := h.Rescues(t.Context(), "T1")
+			listed, err := Rescues{Repo: h.Repo}.List(t.Context(), "T1")
 			kept[0].Held = false // which was true then, and may be over
 			want(t, "listed", err == nil && len(listed) == 1 && fmt.Sprint(listed[0]) == fmt.Sprint(kept[0]), true)
 		})
@@ -91,7 +91,7 @@ func TestRelease_pushedCommitsNeedNoRescue(t *testing.T) {
 	h := newHomeWithOrigin(t)
 	s := h.prepared(t, "topic", "T1")
 	commit(t, s.Dir, "work.txt", "x")
-	git(t, s.Dir, "push", "-q", "origin", "topic")
+	gitIn(t, s.Dir, "push", "-q", "origin", "topic")
 	want(t, "kept", len(release(t, s, "T1")), 0)
 }
 
@@ -99,7 +99,7 @@ func TestRelease_detachedAndUnbornWork(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	s := h.prepared(t, "topic", "T1")
-	git(t, s.Dir, "switch", "-q", "--detach")
+	gitIn(t, s.Dir, "switch", "-q", "--detach")
 	lost := commit(t, s.Dir, "lost.txt", "lost\n")
 	kept := release(t, s, "T1")
 	if len(kept) != 1 {
@@ -109,14 +109,14 @@ func TestRelease_detachedAndUnbornWork(t *testing.T) {
 		What: "unpushed commits"}))
 
 	prepare(t, s, "topic", "T2")
-	git(t, s.Dir, "switch", "-q", "--orphan", "rootless")
+	gitIn(t, s.Dir, "switch", "-q", "--orphan", "rootless")
 	write(t, s.Dir, "first.txt", "first\n")
 	kept = release(t, s, "T2")
 	if len(kept) != 1 {
 		t.Fatalf("kept %v", kept)
 	}
-	want(t, "content", git(t, h.Path, "show", kept[0].Ref+":first.txt"), "first")
-	wantClean(t, s, git(t, h.Path, "rev-parse", "main"))
+	want(t, "content", gitIn(t, h.Path, "show", kept[0].Ref+":first.txt"), "first")
+	wantClean(t, s, gitIn(t, h.Path, "rev-parse", "main"))
 }
 
 func TestRelease_inTheMiddleOfSomething(t *testing.T) {
@@ -134,10 +134,10 @@ func TestRelease_inTheMiddleOfSomething(t *testing.T) {
 			t.Parallel()
 			h := newHome(t)
 			commit(t, h.Path, "more.txt", "more\n")
-			git(t, h.Path, "switch", "-q", "-c", "other")
+			gitIn(t, h.Path, "switch", "-q", "-c", "other")
 			commit(t, h.Path, "a.txt", "other\n")
 			commit(t, h.Path, "a.txt", "other again\n")
-			git(t, h.Path, "switch", "-q", "main")
+			gitIn(t, h.Path, "switch", "-q", "main")
 			s := h.prepared(t, "topic", "T1")
 			commit(t, s.Dir, "a.txt", "mine\n")
 			head := commit(t, s.Dir, "a.txt", "mine again\n")
@@ -147,11 +147,11 @@ func TestRelease_inTheMiddleOfSomething(t *testing.T) {
 			write(t, s.Dir, "half.txt", "half solved\n")
 			orig, _ := try(s.Dir, "rev-parse", "-q", "--verify", "ORIG_HEAD")
 			kept := release(t, s, "T1")
-			wantClean(t, s, git(t, h.Path, "rev-parse", "main"))
-			want(t, "branch", git(t, h.Path, "rev-parse", "topic"), head)
-			want(t, "half solved", git(t, h.Path, "show", kept[0].Ref+":half.txt"), "half solved")
+			wantClean(t, s, gitIn(t, h.Path, "rev-parse", "main"))
+			want(t, "branch", gitIn(t, h.Path, "rev-parse", "topic"), head)
+			want(t, "half solved", gitIn(t, h.Path, "show", kept[0].Ref+":half.txt"), "half solved")
 			if name == "RebaseOfDetached" {
-				want(t, "where it began", git(t, h.Path, "for-each-ref", "--contains", orig, "--format=x",
+				want(t, "where it began", gitIn(t, h.Path, "for-each-ref", "--contains", orig, "--format=x",
 					"refs/orange") != "", true)
 			}
 			prepare(t, s, "next", "T2")
@@ -162,13 +162,13 @@ func TestRelease_inTheMiddleOfSomething(t *testing.T) {
 func TestRelease_worksWithoutAnIdentityAndWithSigningOn(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
-	git(t, h.Path, "config", "user.useConfigOnly", "true")
-	git(t, h.Path, "config", "user.name", "")
-	git(t, h.Path, "config", "user.email", "")
-	git(t, h.Path, "config", "commit.gpgSign", "true")
-	git(t, h.Path, "config", "gpg.program", "/bin/false")
-	git(t, h.Path, "config", "core.autocrlf", "input")
-	git(t, h.Path, "config", "core.safecrlf", "true")
+	gitIn(t, h.Path, "config", "user.useConfigOnly", "true")
+	gitIn(t, h.Path, "config", "user.name", "")
+	gitIn(t, h.Path, "config", "user.email", "")
+	gitIn(t, h.Path, "config", "commit.gpgSign", "true")
+	gitIn(t, h.Path, "config", "gpg.program", "/bin/false")
+	gitIn(t, h.Path, "config", "core.autocrlf", "input")
+	gitIn(t, h.Path, "config", "core.safecrlf", "true")
 	s := h.prepared(t, "topic", "T1")
 	write(t, s.Dir, "a.txt", "half\r\n")
 	want(t, "kept", len(release(t, s, "T1")), 1)
@@ -179,14 +179,14 @@ func TestRelease_twiceAfterACrashMakesNoSecondRef(t *testing.T) {
 	h := newHome(t)
 	s := h.prepared(t, "topic", "T1")
 	write(t, s.Dir, "a.txt", "staged\n")
-	git(t, s.Dir, "add", "a.txt")
+	gitIn(t, s.Dir, "add", "a.txt")
 	write(t, s.Dir, "a.txt", "half\n")
 	here, _, err := s.look(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	// The crash came after the rescue and before the clearing.
-	first, err := s.keepTree(t.Context(), here, "T1", nil)
+	first, err := s.sweep().keepTree(t.Context(), here, "T1", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,10 +220,10 @@ func TestRelease_setsAsideWhatCannotBeRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantAside(t, done.Aside, "secret.txt: it cannot be read", "closed: it cannot be removed")
-	want(t, "kept", git(t, h.Path, "show", done.Rescued[0].Ref+":a.txt"), "half")
-	wantClean(t, s, git(t, h.Path, "rev-parse", "main"))
+	want(t, "kept", gitIn(t, h.Path, "show", done.Rescued[0].Ref+":a.txt"), "half")
+	wantClean(t, s, gitIn(t, h.Path, "rev-parse", "main"))
 	for _, a := range done.Aside {
-		if err := h.Drop(t.Context(), a); err != nil {
+		if err := (Worktrees{Repo: h.Repo}).Drop(t.Context(), a); err != nil {
 			t.Error(err)
 		}
 	}
@@ -236,18 +236,18 @@ func TestRelease_keepsWhatOnlyTheBranchIgnored(t *testing.T) {
 	commit(t, s.Dir, ".gitignore", "/notes/\n")
 	write(t, s.Dir, "notes/idea.txt", "idea\n")
 	kept := release(t, s, "T1")
-	wantClean(t, s, git(t, h.Path, "rev-parse", "main"))
+	wantClean(t, s, gitIn(t, h.Path, "rev-parse", "main"))
 	last := kept[len(kept)-1]
-	want(t, "kept", git(t, h.Path, "show", last.Ref+":notes/idea.txt"), "idea")
+	want(t, "kept", gitIn(t, h.Path, "show", last.Ref+":notes/idea.txt"), "idea")
 }
 
 func TestPrepare_keepsIgnoredFilesThatTheBranchHasAPlaceFor(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
-	git(t, h.Path, "switch", "-q", "-c", "tracks")
+	gitIn(t, h.Path, "switch", "-q", "-c", "tracks")
 	commit(t, h.Path, "x.log", "tracked\n")
 	commit(t, h.Path, "cache/deep/y", "tracked\n")
-	git(t, h.Path, "switch", "-q", "main")
+	gitIn(t, h.Path, "switch", "-q", "main")
 	s := h.prepared(t, "topic", "T1")
 	write(t, s.Dir, "x.log", "mine\n")
 	write(t, s.Dir, "cache/deep/y", "mine too\n")
@@ -257,8 +257,8 @@ func TestPrepare_keepsIgnoredFilesThatTheBranchHasAPlaceFor(t *testing.T) {
 	if len(done.Rescued) != 1 {
 		t.Fatalf("rescued %v", done.Rescued)
 	}
-	want(t, "kept", git(t, h.Path, "show", done.Rescued[0].Ref+":x.log"), "mine")
-	want(t, "kept", git(t, h.Path, "show", done.Rescued[0].Ref+":cache/deep/y"), "mine too")
+	want(t, "kept", gitIn(t, h.Path, "show", done.Rescued[0].Ref+":x.log"), "mine")
+	want(t, "kept", gitIn(t, h.Path, "show", done.Rescued[0].Ref+":cache/deep/y"), "mine too")
 	want(t, "branch", read(t, s.Dir, "x.log"), "tracked\n")
 	want(t, "warm", read(t, s.Dir, "cache/z"), "not in the way\n")
 }
@@ -267,17 +267,17 @@ func TestRelease_submodulesDoNotBreak(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	lib := newHome(t)
-	git(t, h.Path, "submodule", "--quiet", "add", lib.Path, "lib")
-	git(t, h.Path, "commit", "-q", "-m", "lib")
+	gitIn(t, h.Path, "submodule", "--quiet", "add", lib.Path, "lib")
+	gitIn(t, h.Path, "commit", "-q", "-m", "lib")
 	s := h.prepared(t, "topic", "T1")
-	git(t, s.Dir, "submodule", "--quiet", "update", "--init")
+	gitIn(t, s.Dir, "submodule", "--quiet", "update", "--init")
 	commit(t, filepath.Join(s.Dir, "lib"), "a.txt", "inside\n")
 	write(t, s.Dir, "lib/a.txt", "half\n")
 	write(t, s.Dir, "a.txt", "half\n")
 	want(t, "kept", len(release(t, s, "T1")), 1)
 	want(t, "inside", exists(s.Dir, "lib/a.txt"), false)
 	prepare(t, s, "next", "T2")
-	wantError(t, h.Remove(t.Context(), s.Dir), "cannot remove")
+	wantError(t, Worktrees{Repo: h.Repo}.Remove(t.Context(), s.Dir), "cannot remove")
 }
 
 func TestRelease_whereThereIsNoSlot(t *testing.T) {
@@ -298,22 +298,22 @@ func TestRescues_areSortedByNumberAndApartByTask(t *testing.T) {
 	h := newHome(t)
 	for n := range 11 {
 		commit(t, h.Path, "a.txt", fmt.Sprint(n))
-		git(t, h.Path, "update-ref", fmt.Sprintf("refs/orange/rescue/T1/%d", n+1), "HEAD")
+		gitIn(t, h.Path, "update-ref", fmt.Sprintf("refs/orange/rescue/T1/%d", n+1), "HEAD")
 	}
-	git(t, h.Path, "update-ref", "refs/orange/rescue/T10/1", "HEAD")
-	git(t, h.Path, "update-ref", "refs/orange/rescue/T1/strange", "HEAD")
-	all, err := h.Rescues(t.Context(), "T1")
+	gitIn(t, h.Path, "update-ref", "refs/orange/rescue/T10/1", "HEAD")
+	gitIn(t, h.Path, "update-ref", "refs/orange/rescue/T1/strange", "HEAD")
+	all, err := Rescues{Repo: h.Repo}.List(t.Context(), "T1")
 	if err != nil {
 		t.Fatal(err)
 	}
 	want(t, "number", len(all), 11)
 	want(t, "last", all[10].Ref, "refs/orange/rescue/T1/11")
-	none, err := h.Rescues(t.Context(), "T2")
+	none, err := Rescues{Repo: h.Repo}.List(t.Context(), "T2")
 	want(t, "none", len(none) == 0 && err == nil, true)
-	_, err = h.Rescues(t.Context(), "T1/../x")
+	_, err = Rescues{Repo: h.Repo}.List(t.Context(), "T1/../x")
 	wantError(t, err, "cannot use")
 	h.Path = filepath.Join(h.root, "gone")
-	_, err = h.Rescues(t.Context(), "T1")
+	_, err = Rescues{Repo: h.Repo}.List(t.Context(), "T1")
 	wantError(t, err, "cannot list")
 }
 
@@ -334,30 +334,30 @@ func TestRemove_takesAwayOnlyWhatHoldsNothing(t *testing.T) {
 	}
 	s := h.prepared(t, "topic", "T1")
 	write(t, s.Dir, "a.txt", "half\n")
-	wantError(t, h.Remove(t.Context(), s.Dir), "uncommitted", "release it first")
-	git(t, s.Dir, "checkout", "-q", "a.txt")
-	git(t, s.Dir, "switch", "-q", "--detach")
+	wantError(t, Worktrees{Repo: h.Repo}.Remove(t.Context(), s.Dir), "uncommitted", "release it first")
+	gitIn(t, s.Dir, "checkout", "-q", "a.txt")
+	gitIn(t, s.Dir, "switch", "-q", "--detach")
 	commit(t, s.Dir, "lost.txt", "x")
-	wantError(t, h.Remove(t.Context(), s.Dir), "nothing else holds")
+	wantError(t, Worktrees{Repo: h.Repo}.Remove(t.Context(), s.Dir), "nothing else holds")
 	release(t, s, "T1")
-	git(t, h.Path, "worktree", "lock", s.Dir)
-	wantError(t, h.Remove(t.Context(), s.Dir), "locked")
-	git(t, h.Path, "worktree", "unlock", s.Dir)
+	gitIn(t, h.Path, "worktree", "lock", s.Dir)
+	wantError(t, Worktrees{Repo: h.Repo}.Remove(t.Context(), s.Dir), "locked")
+	gitIn(t, h.Path, "worktree", "unlock", s.Dir)
 	write(t, s.Dir, "cache/mod/x", "ignored")
 	if err := os.Chmod(filepath.Join(s.Dir, "cache/mod"), 0o555); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if err := h.Remove(t.Context(), s.Dir); err != nil {
+		if err := (Worktrees{Repo: h.Repo}).Remove(t.Context(), s.Dir); err != nil {
 			t.Fatal(err)
 		}
 	}
 	want(t, "only the one that is away is left", pool(t, s), ".prepared|my repo--2.away")
 	want(t, "the notes", pool(t, Slot{Dir: s.noteFile()}), "my repo--2.json")
-	list := git(t, h.Path, "worktree", "list")
+	list := gitIn(t, h.Path, "worktree", "list")
 	want(t, "forgotten", strings.Contains(list, s.Dir+" "), false)
 	want(t, "not forgotten", strings.Contains(list, away.Dir+" "), true)
-	want(t, "branch", git(t, h.Path, "branch", "--list", "topic") != "", true)
+	want(t, "branch", gitIn(t, h.Path, "branch", "--list", "topic") != "", true)
 }
 
 // An agent that is ended in the middle of a commit leaves its lock behind.
@@ -369,17 +369,17 @@ func TestAnAbandonedLockOfAWorkspace_isRemoved(t *testing.T) {
 	h := newHome(t)
 	s := h.prepared(t, "topic", "T1")
 	write(t, s.Dir, "a.txt", "half\n")
-	lock := filepath.Join(git(t, s.Dir, "rev-parse", "--git-dir"), "index.lock")
+	lock := filepath.Join(gitIn(t, s.Dir, "rev-parse", "--git-dir"), "index.lock")
 	write(t, filepath.Dir(lock), "index.lock", "")
 	now := time.Now()
-	want(t, "a new one", h.abandoned(s.Dir, lock, now), false)
-	want(t, "an old one", h.abandoned(s.Dir, lock, now.Add(time.Minute)), true)
-	want(t, "met elsewhere", h.abandoned(h.Path, lock, now.Add(time.Minute)), false)
+	want(t, "a new one", h.IsAbandoned(s.Dir, lock, now), false)
+	want(t, "an old one", h.IsAbandoned(s.Dir, lock, now.Add(time.Minute)), true)
+	want(t, "met elsewhere", h.IsAbandoned(h.Path, lock, now.Add(time.Minute)), false)
 	for name, gone := range map[string]bool{"refs/heads/deep/topic.lock": true, "packed-refs.lock": false,
 		"config.lock": false, "index.lock": false} {
 		path := filepath.Join(h.Path, ".git", name)
 		write(t, filepath.Dir(path), filepath.Base(path), "")
-		want(t, name, h.abandoned(s.Dir, path, now.Add(time.Minute)), gone)
+		want(t, name, h.IsAbandoned(s.Dir, path, now.Add(time.Minute)), gone)
 		if err := os.Remove(path); err != nil {
 			t.Fatal(err)
 		}
@@ -391,7 +391,7 @@ func TestAnAbandonedLockOfAWorkspace_isRemoved(t *testing.T) {
 	if _, err := s.Release(t.Context(), "T1"); err != nil {
 		t.Fatal(err)
 	}
-	wantClean(t, s, git(t, h.Path, "rev-parse", "main"))
+	wantClean(t, s, gitIn(t, h.Path, "rev-parse", "main"))
 }
 
 // A git that works in the workspace, with a lock or about to take one, is not disturbed.
@@ -399,7 +399,7 @@ func TestTheLockOfAGitThatLives_stays(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	s := h.prepared(t, "topic", "T1")
-	lock := filepath.Join(git(t, s.Dir, "rev-parse", "--git-dir"), "index.lock")
+	lock := filepath.Join(gitIn(t, s.Dir, "rev-parse", "--git-dir"), "index.lock")
 	write(t, filepath.Dir(lock), "index.lock", "")
 	cat := exec.Command("git", "cat-file", "--batch")
 	cat.Dir = s.Dir
@@ -410,7 +410,7 @@ func TestTheLockOfAGitThatLives_stays(t *testing.T) {
 	if err := cat.Start(); err != nil {
 		t.Fatal(err)
 	}
-	got := h.abandoned(s.Dir, lock, time.Now().Add(time.Minute))
+	got := h.IsAbandoned(s.Dir, lock, time.Now().Add(time.Minute))
 	if err := errors.Join(stdin.Close(), cat.Wait()); err != nil {
 		t.Fatal(err)
 	}
@@ -421,7 +421,7 @@ func TestLocks_areWaitedForButNotForEver(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	s := h.prepared(t, "topic", "T1")
-	lock := filepath.Join(git(t, s.Dir, "rev-parse", "--git-dir"), "index.lock")
+	lock := filepath.Join(gitIn(t, s.Dir, "rev-parse", "--git-dir"), "index.lock")
 	write(t, filepath.Dir(lock), "index.lock", "")
 	done := make(chan error, 1)
 	write(t, s.Dir, "a.txt", "half\n")
@@ -445,5 +445,5 @@ func TestLocks_areWaitedForButNotForEver(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Fatal(err)
 	}
-	wantClean(t, s, git(t, h.Path, "rev-parse", "main"))
+	wantClean(t, s, gitIn(t, h.Path, "rev-parse", "main"))
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,13 +11,14 @@ import (
 
 	"orange/internal/rules/task"
 	"orange/internal/run/proc"
+	"orange/internal/work/git"
 )
 
 // Remove takes a workspace away for good, with its ignored files. It refuses one that holds anything:
 // uncommitted changes, commits that no branch, tag, remote or rescue has, something that git is in the middle of,
 // a document that was not adopted, repositories of submodules. Release it first. One that is not there is no error.
-func (r Repo) Remove(ctx context.Context, dir string) error {
-	s := Slot{Repo: r, Dir: dir}
+func (r Worktrees) Remove(ctx context.Context, dir string) error {
+	s := Slot{Repo: r.Repo, Dir: dir}
 	here, present, err := s.look(ctx)
 	if err == nil && present {
 		err = s.holdsNothing(ctx, here)
@@ -43,20 +43,20 @@ func (s Slot) holdsNothing(ctx context.Context, here place) error {
 			return err
 		}
 	}
-	document, err := s.replacedDocument(ctx, here)
+	document, err := s.Document().replacedDocument(ctx, here)
 	if err != nil {
 		return err
 	}
 	switch {
 	case dirty:
 		return errors.New("it has uncommitted changes" + advice)
-	case here.operationInProgress():
+	case git.OperationInProgress(here.gitDir):
 		return errors.New("git is in the middle of a merge or a rebase there" + advice)
 	case document != "":
 		return fmt.Errorf("%q is a file that was not adopted"+advice, document)
-	case here.has("locked"):
+	case git.HasFile(here.gitDir, "locked"):
 		return errors.New("it is locked; run \"git worktree unlock\" if that is a mistake")
-	case here.has("modules"):
+	case git.HasFile(here.gitDir, "modules"):
 		return errors.New("it has submodules with repositories of their own; remove them with \"git submodule deinit\"")
 	}
 	if here.head == "" || here.branch != "" {
@@ -75,7 +75,7 @@ func (s Slot) holdsNothing(ctx context.Context, here place) error {
 
 // anyChange counts nested repositories too: they would go with the folder.
 func (s Slot) anyChange(ctx context.Context) (bool, error) {
-	out, err := s.read(ctx, "status", "--porcelain", "-z", "--no-renames", "--untracked-files=normal")
+	out, err := s.Files().read(ctx, "status", "--porcelain", "-z", "--no-renames", "--untracked-files=normal")
 	if err != nil {
 		return false, fmt.Errorf("look for changes: %w", err)
 	}
@@ -88,8 +88,8 @@ func (s Slot) differs(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	all, err := s.fullStatus(ctx, asked{untracked: "no", submodules: "all"}, prepared)
-	return len(s.withoutShown(all.changes, prepared.Shown)) > 0, err
+	all, err := s.Files().fullStatus(ctx, asked{untracked: "no", submodules: "all"}, prepared)
+	return len(s.Files().withoutShown(all.changes, prepared.Shown)) > 0, err
 }
 
 // discard takes the slot out of the pool in one step, a rename, and only then spends time on its files.
@@ -111,16 +111,16 @@ func (s Slot) discard(ctx context.Context, locked bool) error {
 	if locked {
 		args = append(args, "--force", "--force")
 	}
-	if _, err := s.Repo.run(ctx, append(args, "--", s.Dir)...); err != nil {
+	if _, err := s.Repo.Run(ctx, append(args, "--", s.Dir)...); err != nil {
 		return fmt.Errorf("make git forget it (its files are in %q): %w", trash, err)
 	}
 	if err := os.Remove(s.noteFile()); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("forget what it was prepared with: %w", err)
 	}
-	if err := errors.Join(s.forgetExtras(), s.forgetSetUp()); err != nil {
+	if err := errors.Join(s.Extras().forgetExtras(), s.forgetSetUp()); err != nil {
 		return err
 	}
-	if err := removeAll(trash); err != nil {
+	if err := git.RemoveAll(trash); err != nil {
 		return fmt.Errorf("empty %q: %w; it can be deleted", trash, err)
 	}
 	return nil
@@ -155,32 +155,17 @@ func (s Slot) waitForGit(ctx context.Context) error {
 	}
 }
 
-// removeAll also deletes folders that may not be written to, such as those of Go's module cache.
-func removeAll(folder string) error {
-	if os.RemoveAll(folder) == nil {
-		return nil
-	}
-	const ownerOnly = 0o700
-	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
-		if entry != nil && entry.IsDir() {
-			return os.Chmod(path, ownerOnly)
-		}
-		return err
-	})
-	return errors.Join(err, os.RemoveAll(folder))
-}
-
 // Scratch makes a checkout of a commit in a folder of its own, with all of the commit's files and nothing else. What an
 // earlier one left there, whose maker was killed, is taken away first. It is never put to another use: see
 // Unscratch.
-func (r Repo) Scratch(ctx context.Context, dir, commit string) error {
+func (r Worktrees) Scratch(ctx context.Context, dir, commit string) error {
 	err := r.Unscratch(ctx, dir)
 	if err == nil {
 		err = os.MkdirAll(filepath.Dir(dir), task.PrivateFolder)
 	}
 	if err == nil {
-		_, err = r.git(ctx, call{dir: r.Path, whole: true,
-			args: []string{"worktree", "add", "--quiet", "--detach", "--", dir, commit}})
+		_, err = r.Do(ctx, git.Call{Dir: r.Path, Whole: true,
+			Args: []string{"worktree", "add", "--quiet", "--detach", "--", dir, commit}})
 	}
 	if err != nil {
 		return fmt.Errorf("cannot make a checkout of %s in %q: %w", commit, dir, err)
@@ -198,7 +183,7 @@ func (s Slot) PlaceAt(ctx context.Context, commit string) error {
 		}
 		var now Stamps
 		if err == nil { // git leaves a file as it is that its index takes for the commit's
-			now, err = s.Stamps(ctx)
+			now, err = s.Files().Stamps(ctx)
 		}
 		if err == nil && len(now.Differ) == 0 {
 			return nil
@@ -207,12 +192,12 @@ func (s Slot) PlaceAt(ctx context.Context, commit string) error {
 	if err := s.forgetSetUp(); err != nil {
 		return err
 	}
-	return s.Repo.Scratch(ctx, s.Dir, commit)
+	return Worktrees{Repo: s.Repo}.Scratch(ctx, s.Dir, commit)
 }
 
 // Unscratch takes such a checkout away with all that lies in it. One that is not there is no error.
-func (r Repo) Unscratch(ctx context.Context, dir string) error {
-	if err := (Slot{Repo: r, Dir: dir}).waitForGit(ctx); err != nil {
+func (r Worktrees) Unscratch(ctx context.Context, dir string) error {
+	if err := (Slot{Repo: r.Repo, Dir: dir}).waitForGit(ctx); err != nil {
 		return fmt.Errorf("cannot remove the checkout %q: %w", dir, err)
 	}
 	_, err := os.Lstat(dir)
@@ -226,7 +211,7 @@ func (r Repo) Unscratch(ctx context.Context, dir string) error {
 	if !known {
 		return nil
 	}
-	if _, err := r.run(ctx, "worktree", "remove", "--force", "--force", "--", dir); err != nil {
+	if _, err := r.Run(ctx, "worktree", "remove", "--force", "--force", "--", dir); err != nil {
 		return fmt.Errorf("cannot make git forget the checkout %q: %w", dir, err)
 	}
 	return nil
@@ -234,28 +219,28 @@ func (r Repo) Unscratch(ctx context.Context, dir string) error {
 
 // Discard removes a checkout that no repository knows.
 func Discard(dir string) error {
-	if err := removeAll(dir); err != nil {
+	if err := git.RemoveAll(dir); err != nil {
 		return fmt.Errorf("cannot remove the checkout %q: %w; you can delete it", dir, err)
 	}
 	return nil
 }
 
 // KnowsBelow reports whether git has a worktree on record at a folder, or below it.
-func (r Repo) KnowsBelow(ctx context.Context, dir string) (bool, error) {
-	all, err := r.checkouts(ctx, r.Path)
+func (r Worktrees) KnowsBelow(ctx context.Context, dir string) (bool, error) {
+	all, err := r.Checkouts(ctx, r.Path)
 	if err != nil {
 		return false, fmt.Errorf("cannot look for the checkouts in %q: %w", dir, err)
 	}
-	return slices.ContainsFunc(all, func(c checkout) bool {
-		return samePath(c.path, dir) || samePath(filepath.Dir(c.path), dir)
+	return slices.ContainsFunc(all, func(c git.Worktree) bool {
+		return git.SamePath(c.Path, dir) || git.SamePath(filepath.Dir(c.Path), dir)
 	}), nil
 }
 
 // Knows reports whether git has a worktree on record there.
-func (r Repo) Knows(ctx context.Context, dir string) (bool, error) {
-	all, err := r.checkouts(ctx, r.Path)
+func (r Worktrees) Knows(ctx context.Context, dir string) (bool, error) {
+	all, err := r.Checkouts(ctx, r.Path)
 	if err != nil {
 		return false, fmt.Errorf("cannot look for the checkout %q: %w", dir, err)
 	}
-	return slices.ContainsFunc(all, func(c checkout) bool { return samePath(c.path, dir) }), nil
+	return slices.ContainsFunc(all, func(c git.Worktree) bool { return git.SamePath(c.Path, dir) }), nil
 }

@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 
-	"orange/internal/rules/task"
 	"orange/internal/run/proc"
+	"orange/internal/work/git"
 )
 
 // none is what a rescue's message says where there is nothing.
@@ -32,12 +32,12 @@ const (
 	unpushed    = "unpushed commits"
 )
 
-// Rescues lists what was kept for the task, in the order of its numbers.
-func (r Repo) Rescues(ctx context.Context, taskID string) ([]Rescue, error) {
-	if err := CheckTask(taskID); err != nil {
+// List lists what was kept for the task, in the order of its numbers.
+func (r Rescues) List(ctx context.Context, taskID string) ([]Rescue, error) {
+	if err := git.CheckTask(taskID); err != nil {
 		return nil, err
 	}
-	stored, err := r.rescues(ctx, taskID)
+	stored, err := r.stored(ctx, taskID)
 	if err != nil {
 		return nil, fmt.Errorf("cannot list what was kept for task %q: %w", taskID, err)
 	}
@@ -55,21 +55,7 @@ func (r Repo) Rescues(ctx context.Context, taskID string) ([]Rescue, error) {
 // Command is the one command that brings the work back as a branch. It is safe to paste into a shell.
 func (r Rescue) Command(repo string) string {
 	name := strings.ReplaceAll(strings.TrimPrefix(r.Ref, rescueRefs), "/", "-")
-	return "git -C " + quoted(repo) + " branch " + quoted("rescued/"+name) + " " + r.Ref
-}
-
-func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
-
-// CheckTask accepts what can be one part of a ref's name, and nothing that a shell or git would read otherwise.
-func CheckTask(id string) error {
-	const allowed = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz._-"
-	strange := strings.ContainsFunc(id, func(r rune) bool { return !strings.ContainsRune(allowed, r) })
-	if id == "" || strange || strings.Contains(id, "..") || strings.HasPrefix(id, ".") ||
-		strings.HasSuffix(id, ".") || strings.HasSuffix(id, ".lock") {
-		return task.Notef(task.ErrUsage,
-			"cannot use %q as a task's id: letters, digits, \"-\", \"_\" and \".\" are allowed", id)
-	}
-	return nil
+	return "git -C " + git.Quote(repo) + " branch " + git.Quote("rescued/"+name) + " " + r.Ref
 }
 
 // stored is a rescue as the repository has it.
@@ -82,9 +68,9 @@ type stored struct {
 	made    bool // a commit that was made for the rescue
 }
 
-func (r Repo) rescues(ctx context.Context, taskID string) ([]stored, error) {
+func (r Rescues) stored(ctx context.Context, taskID string) ([]stored, error) {
 	prefix := rescueRefs + taskID + "/"
-	rows, err := r.listRefs(ctx, []string{prefix}, "refname", "objectname", "tree", "authoremail", "contents")
+	rows, err := r.ListRefs(ctx, []string{prefix}, "refname", "objectname", "tree", "authoremail", "contents")
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", prefix, err)
 	}
@@ -96,7 +82,7 @@ func (r Repo) rescues(ctx context.Context, taskID string) ([]stored, error) {
 		}
 		all = append(all, stored{
 			ref: row[0], number: number, commit: row[1], tree: row[2], message: row[4],
-			made: row[3] == "<"+rescuerEmail+">",
+			made: row[3] == "<"+git.RescuerEmail+">",
 		})
 	}
 	slices.SortFunc(all, func(a, b stored) int { return a.number - b.number })
@@ -107,19 +93,19 @@ func (r Repo) rescues(ctx context.Context, taskID string) ([]stored, error) {
 func keepingRefs() []string { return []string{"--branches", "--remotes", "--tags"} }
 
 // keepCommit points a rescue ref at a commit that nothing in held, and no earlier rescue of the task, holds.
-func (r Repo) keepCommit(ctx context.Context, taskID, branch, commit string, held []string) ([]Rescue, error) {
+func (r Rescues) keepCommit(ctx context.Context, taskID, branch, commit string, held []string) ([]Rescue, error) {
 	if slices.Contains(held, commit) {
 		return nil, nil
 	}
 	args := append([]string{"rev-list", "--max-count=1", commit, "--not"}, held...)
-	out, err := r.run(ctx, append(args, "--glob="+rescueRefs+taskID+"/*", "--")...)
+	out, err := r.Run(ctx, append(args, "--glob="+rescueRefs+taskID+"/*", "--")...)
 	if err != nil {
 		return nil, fmt.Errorf("check whether %s is kept somewhere: %w", commit, err)
 	}
 	if out.Text() == "" {
 		return nil, nil
 	}
-	lost, err := r.run(ctx, append(append([]string{"rev-list", "--max-count=1", commit, "--not"},
+	lost, err := r.Run(ctx, append(append([]string{"rev-list", "--max-count=1", commit, "--not"},
 		keepingRefs()...), "--")...)
 	if err != nil {
 		return nil, fmt.Errorf("check whether %s is on a branch: %w", commit, err)
@@ -132,12 +118,12 @@ func (r Repo) keepCommit(ctx context.Context, taskID, branch, commit string, hel
 }
 
 // newRescue gives the commit the task's next number. Nothing is ever overwritten: git creates the ref or refuses.
-func (r Repo) newRescue(ctx context.Context, taskID, branch string, kept Rescue) (Rescue, error) {
+func (r Rescues) newRescue(ctx context.Context, taskID, branch string, kept Rescue) (Rescue, error) {
 	message := "orange: " + kept.What
 	if branch != "" {
 		message += " of branch " + branch
 	}
-	have, err := r.rescues(ctx, taskID)
+	have, err := r.stored(ctx, taskID)
 	if err != nil {
 		return Rescue{}, err
 	}
@@ -150,36 +136,26 @@ func (r Repo) newRescue(ctx context.Context, taskID, branch string, kept Rescue)
 		kept.Ref = rescueRefs + taskID + "/" + strconv.Itoa(n)
 		args := []string{"update-ref", "--create-reflog", "-m", message, kept.Ref, kept.Commit,
 			strings.Repeat("0", len(kept.Commit))}
-		_, err = r.git(ctx, call{dir: r.Path, args: args, env: rescuer()})
+		_, err = r.Do(ctx, git.Call{Dir: r.Path, Args: args, Env: git.Rescuer()})
 		if err == nil {
 			return kept, nil
 		}
-		if !refusedWith(err, "already exists") {
+		if !git.RefusedWith(err, "already exists") {
 			break
 		}
 	}
 	return Rescue{}, fmt.Errorf("write %s: %w", kept.Ref, err)
 }
 
-const rescuerEmail = "orange@localhost"
-
-// rescuer signs rescues, so that they work where the user has told git no name.
-func rescuer() []string {
-	return []string{
-		"GIT_AUTHOR_NAME=Orange", "GIT_AUTHOR_EMAIL=" + rescuerEmail,
-		"GIT_COMMITTER_NAME=Orange", "GIT_COMMITTER_EMAIL=" + rescuerEmail,
-	}
-}
-
 // keepTree keeps the slot's files as they are, and its index where that differs. The slot's own index is only read.
 // The forced files are kept although they are ignored.
-func (s Slot) keepTree(ctx context.Context, here place, taskID string, forced []string) ([]Rescue, error) {
-	known, err := s.list(ctx)
+func (s sweep) keepTree(ctx context.Context, here place, taskID string, forced []string) ([]Rescue, error) {
+	known, err := s.Files().list(ctx)
 	if err != nil {
 		return nil, err
 	}
 	// A file that git overlooks and that is not there has nothing to keep; one that is there is kept as it is.
-	index, err := s.newIndex(ctx, known, s.present(known.flags))
+	index, err := s.Files().newIndex(ctx, known, s.Files().present(known.flags))
 	if err != nil {
 		return nil, err
 	}
@@ -211,20 +187,20 @@ func (s Slot) keepTree(ctx context.Context, here place, taskID string, forced []
 
 // wholeTree writes the tree of all files that clearing would take away, and checks whether it is whole:
 // files that cannot be read (heldFiles), or that a program still writes, stop everything.
-func (s Slot) wholeTree(ctx context.Context, index *tempIndex, forced []string) (string, error) {
+func (s sweep) wholeTree(ctx context.Context, index *tempIndex, forced []string) (string, error) {
 	const rounds = 3
 	var missing []string
 	for range rounds {
 		// A nested repository without a commit cannot be added, and need not be: it is never cleared.
 		_, addErr := s.with(ctx, index.file, "add", "--all", "--sparse", "--ignore-errors")
-		if addErr != nil && exitCode(addErr) < 0 {
+		if addErr != nil && git.ExitCode(addErr) < 0 {
 			return "", addErr
 		}
-		all, err := s.changes(ctx, index.file, "all")
+		all, err := s.Files().changes(ctx, index.file, "all")
 		if err != nil {
 			return "", err
 		}
-		changed, err := s.compareAgain(ctx, index)
+		changed, err := s.Files().compareAgain(ctx, index)
 		if err != nil {
 			return "", err
 		}
@@ -250,17 +226,17 @@ func (s Slot) wholeTree(ctx context.Context, index *tempIndex, forced []string) 
 			"cleared)", missing[0])
 	}
 	if len(forced) > 0 {
-		c := call{dir: s.Dir, index: index.file, stdin: strings.Join(forced, "\x00"), env: []string{
+		c := git.Call{Dir: s.Dir, Index: index.file, Stdin: strings.Join(forced, "\x00"), Env: []string{
 			"GIT_LITERAL_PATHSPECS=1"},
-			args: []string{"add", "--force", "--sparse", "--pathspec-from-file=-", "--pathspec-file-nul"}}
-		if _, err := s.Repo.git(ctx, c); err != nil {
+			Args: []string{"add", "--force", "--sparse", "--pathspec-from-file=-", "--pathspec-file-nul"}}
+		if _, err := s.Repo.Do(ctx, c); err != nil {
 			return "", fmt.Errorf("add %d ignored files: %w", len(forced), err)
 		}
 	}
-	return s.writeTree(ctx, index.file)
+	return s.Files().writeTree(ctx, index.file)
 }
 
-func (s Slot) commitRescue(ctx context.Context, here place, taskID, tree, staged string) ([]Rescue, error) {
+func (s sweep) commitRescue(ctx context.Context, here place, taskID, tree, staged string) ([]Rescue, error) {
 	var parents []string
 	if here.head != "" {
 		parents = []string{"-p", here.head}
@@ -268,17 +244,17 @@ func (s Slot) commitRescue(ctx context.Context, here place, taskID, tree, staged
 	// The message holds all that identifies this rescue, so that a second run finds the same one.
 	message := fmt.Sprintf("Orange: %s of task %s\n\nBranch: %s\nHead: %s\nStaged: %s\n",
 		uncommitted, taskID, cmp.Or(here.branch, none), cmp.Or(here.head, none), cmp.Or(staged, none))
-	have, err := s.Repo.rescues(ctx, taskID)
+	have, err := Rescues{Repo: s.Repo}.stored(ctx, taskID)
 	if err != nil {
 		return nil, err
 	}
 	kept := Rescue{What: uncommitted}
 	if here.head != "" {
-		differ, err := s.Repo.diffTrees(ctx, here.head+"^{tree}", tree)
+		differ, err := s.Repo.DiffTrees(ctx, here.head+"^{tree}", tree)
 		if err != nil {
 			return nil, fmt.Errorf("name the files that were kept: %w", err)
 		}
-		kept.Files = slices.DeleteFunc(paths(differ), func(file string) bool { return s.nested(file + "/") })
+		kept.Files = slices.DeleteFunc(git.Paths(differ), func(file string) bool { return s.nested(file + "/") })
 	}
 	for _, one := range have {
 		if one.tree == tree && one.message == message {
@@ -296,14 +272,14 @@ func (s Slot) commitRescue(ctx context.Context, here place, taskID, tree, staged
 	if kept.Commit, err = s.commitTree(ctx, tree, message, parents); err != nil {
 		return nil, err
 	}
-	if kept, err = s.Repo.newRescue(ctx, taskID, here.branch, kept); err != nil {
+	if kept, err = (Rescues{Repo: s.Repo}).newRescue(ctx, taskID, here.branch, kept); err != nil {
 		return nil, err
 	}
 	return []Rescue{kept}, nil
 }
 
-func (s Slot) commitTree(ctx context.Context, tree, message string, parents []string) (string, error) {
-	return s.Repo.commitTree(ctx, s.Dir, tree, message, parents)
+func (s sweep) commitTree(ctx context.Context, tree, message string, parents []string) (string, error) {
+	return s.Repo.CommitTree(ctx, s.Dir, tree, message, parents)
 }
 
 // unborn reports whether the slot is on a branch without a commit: it never had one, or its ref was deleted.
@@ -311,13 +287,13 @@ func (p place) unborn() bool { return p.head == "" && p.branch != "" }
 
 // lost are the commits that a branch had whose ref was deleted while the slot had it checked out, as far as they
 // are known and still there: the last one that HEAD's log tells about, and the one that the record noted.
-func (s Slot) lost(ctx context.Context, here place) []string {
+func (s sweep) lost(ctx context.Context, here place) []string {
 	if !here.unborn() {
 		return nil
 	}
 	var found []string
 	for _, commit := range []string{here.lastHead(), s.Noted} {
-		if !isCommit(commit) || slices.Contains(found, commit) {
+		if !git.IsCommit(commit) || slices.Contains(found, commit) {
 			continue
 		}
 		// else git has removed it, and nothing is left to keep
@@ -339,7 +315,7 @@ func (p place) lastHead() string {
 		before, rest, _ := strings.Cut(line, " ")
 		after, _, _ := strings.Cut(rest, " ")
 		for _, commit := range []string{after, before} { // a ref that is deleted goes from a commit to zeros
-			if isCommit(commit) && strings.Trim(commit, "0") != "" {
+			if git.IsCommit(commit) && strings.Trim(commit, "0") != "" {
 				return commit
 			}
 		}

@@ -12,9 +12,9 @@ import (
 func TestCheckRoom_refusesABranchThatCannotBeMadeOrCheckedOut(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
-	git(t, h.Path, "branch", "release/1")
-	git(t, h.Path, "branch", "fix")
-	git(t, h.Path, "worktree", "add", "-q", filepath.Join(h.root, "mine"), "-b", "mine")
+	gitIn(t, h.Path, "branch", "release/1")
+	gitIn(t, h.Path, "branch", "fix")
+	gitIn(t, h.Path, "worktree", "add", "-q", filepath.Join(h.root, "mine"), "-b", "mine")
 	s := h.prepared(t, "topic", "T1")
 	for _, c := range []struct {
 		branch, own string

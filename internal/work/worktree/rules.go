@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"orange/internal/run/proc"
+	"orange/internal/work/git"
 )
 
 // attributesFile is where git reads by which rules it compares the files of a folder: one of them can have git take
@@ -20,7 +21,7 @@ const attributesFile = ".gitattributes"
 
 // strayRules are the files of rules in the folders of git's files that are not what git knows of them, sorted: also
 // those that git ignores, or takes for unchanged by their own rules. known has git's name for each file that it knows.
-func (s Slot) strayRules(known map[string]string) []string {
+func (s Contents) strayRules(known map[string]string) []string {
 	folders := map[string]bool{".": true}
 	for file := range known {
 		for dir := path.Dir(file); !folders[dir]; dir = path.Dir(dir) {
@@ -50,7 +51,8 @@ func holdsObject(name string, info os.FileInfo, object string) bool {
 		return true
 	}
 	text, err := proc.ReadFile(name)
-	return !link && err == nil && nameOf(bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")), len(object)) == object
+	return !link && err == nil && git.NameOf(bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")),
+		len(object)) == object
 }
 
 // mostTracked is how many bytes the files have at most that git would read to compare them, and that are on no disk.
@@ -58,7 +60,7 @@ const mostTracked = 32 << 30
 
 // readable reports an error where git would read more than it does in a reasonable time: a file can be as long as
 // anyone likes without having anything in it.
-func (s Slot) readable(files iter.Seq[string]) error {
+func (s Contents) readable(files iter.Seq[string]) error {
 	var all, largest int64
 	worst := ""
 	for file := range files {

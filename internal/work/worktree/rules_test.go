@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"orange/internal/work/git"
 )
 
 // By a rule that git ignores itself, other bytes pass for the committed ones.
@@ -16,7 +18,7 @@ func TestARuleThatGitIgnores_hidesNoChange(t *testing.T) {
 	commit(t, s.Dir, "sub/t.sh", ":\nexit 1\n")
 	write(t, s.Dir, "sub/.gitattributes", "t.sh working-tree-encoding=UTF-7\n")
 	write(t, s.Dir, "sub/t.sh", ": +AAo-exit 1+AAo-")
-	stamps, err := s.Stamps(t.Context())
+	stamps, err := s.Files().Stamps(t.Context())
 	want(t, "differs for a check", strings.Contains(strings.Join(stamps.Differ, "|"), "sub/.gitattributes"), true)
 	want(t, "error", err, nil)
 	at := stand(t, s)
@@ -25,13 +27,13 @@ func TestARuleThatGitIgnores_hidesNoChange(t *testing.T) {
 	if len(kept) == 0 {
 		t.Fatal("nothing was rescued")
 	}
-	want(t, "the rule is kept", git(t, h.Path, "show", kept[0].Commit+":sub/.gitattributes"),
+	want(t, "the rule is kept", gitIn(t, h.Path, "show", kept[0].Commit+":sub/.gitattributes"),
 		"t.sh working-tree-encoding=UTF-7")
 	prepare(t, s, "next", "T2")
 	want(t, "what the next task finds", exists(s.Dir, "sub/.gitattributes"), false)
 	write(t, h.Path, ".gitattributes", "*.txt text\n")
-	git(t, h.Path, "add", ".gitattributes")
-	git(t, h.Path, "commit", "-qm", "rules")
+	gitIn(t, h.Path, "add", ".gitattributes")
+	gitIn(t, h.Path, "commit", "-qm", "rules")
 	release(t, s, "T2")
 	prepare(t, s, "third", "T3")
 	want(t, "a rule of the commit", len(stand(t, s).Modified), 0)
@@ -42,21 +44,21 @@ func TestACheckout_hasAllFilesOfItsCommit(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	slot := Slot{Repo: h.Repo, Dir: filepath.Join(h.root, "merges", "x--merge")}
-	head := git(t, h.Path, "rev-parse", "HEAD")
+	head := gitIn(t, h.Path, "rev-parse", "HEAD")
 	want(t, "placed", slot.PlaceAt(t.Context(), head), nil)
-	git(t, slot.Dir, "update-index", "--skip-worktree", "a.txt")
+	gitIn(t, slot.Dir, "update-index", "--skip-worktree", "a.txt")
 	if err := os.Remove(filepath.Join(slot.Dir, "a.txt")); err != nil {
 		t.Fatal(err)
 	}
-	stamps, err := slot.Stamps(t.Context())
+	stamps, err := slot.Files().Stamps(t.Context())
 	want(t, "what is not there differs", strings.Join(stamps.Differ, "|"), "a.txt")
 	want(t, "error", err, nil)
 	want(t, "placed again", slot.PlaceAt(t.Context(), head), nil)
 	want(t, "the file", read(t, slot.Dir, "a.txt"), "one\n")
-	git(t, h.Path, "config", "core.sparseCheckout", "true")
+	gitIn(t, h.Path, "config", "core.sparseCheckout", "true")
 	write(t, h.Path, ".git/info/sparse-checkout", "/*\n!/a.txt\n")
 	scratch := filepath.Join(h.root, "scratch")
-	want(t, "a checkout of its own", h.Scratch(t.Context(), scratch, head), nil)
+	want(t, "a checkout of its own", Worktrees{Repo: h.Repo}.Scratch(t.Context(), scratch, head), nil)
 	want(t, "its file", read(t, scratch, "a.txt"), "one\n")
 }
 
@@ -68,9 +70,9 @@ func TestAFileThatNoOneReadsToItsEnd_isNamed(t *testing.T) {
 	if err := os.Truncate(filepath.Join(s.Dir, "a.txt"), 2*mostTracked); err != nil {
 		t.Skipf("no long files here: %v", err)
 	}
-	_, _, err := s.Snapshot(t.Context())
+	_, _, err := s.Files().Snapshot(t.Context())
 	wantError(t, err, "a.txt", "shorter")
-	_, err = s.Stamps(t.Context())
+	_, err = s.Files().Stamps(t.Context())
 	wantError(t, err, "a.txt", "shorter")
 }
 
@@ -79,16 +81,16 @@ func TestALockThatAnAgentWrites_losesNoWork(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	s := h.prepared(t, "topic", "T1")
-	git(t, s.Dir, "switch", "-q", "--detach")
+	gitIn(t, s.Dir, "switch", "-q", "--detach")
 	head := commit(t, s.Dir, "work.txt", "work\n")
 	write(t, s.Dir, "new.txt", "new\n")
-	git(t, h.Path, "worktree", "lock", "--reason", initializing, s.Dir)
+	gitIn(t, h.Path, "worktree", "lock", "--reason", git.Initializing, s.Dir)
 	kept := release(t, s, "T1")
 	if len(kept) == 0 {
 		t.Fatal("nothing was kept")
 	}
-	want(t, "the file", git(t, h.Path, "show", kept[0].Commit+":new.txt"), "new")
-	want(t, "the commit", git(t, h.Path, "rev-parse", kept[0].Commit+"^1"), head)
+	want(t, "the file", gitIn(t, h.Path, "show", kept[0].Commit+":new.txt"), "new")
+	want(t, "the commit", gitIn(t, h.Path, "rev-parse", kept[0].Commit+"^1"), head)
 }
 
 // Without the file by which git finds the slot, an agent's settings would stay for the next task.
@@ -96,12 +98,12 @@ func TestASlotThatGitCannotFind_isFoundAndTakenBack(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	s := h.prepared(t, "topic", "T1")
-	dir, err := s.gitDir()
+	dir, err := git.DirOf(s.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	git(t, h.Path, "config", "extensions.worktreeConfig", "true")
-	git(t, s.Dir, "config", "--worktree", "core.hooksPath", "/evil")
+	gitIn(t, h.Path, "config", "extensions.worktreeConfig", "true")
+	gitIn(t, s.Dir, "config", "--worktree", "core.hooksPath", "/evil")
 	if err := os.Remove(filepath.Join(dir, "gitdir")); err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +119,7 @@ func TestAnIndexThatGitCannotRead_holdsNoSlot(t *testing.T) {
 	h := newHome(t)
 	s := h.prepared(t, "topic", "T1")
 	write(t, s.Dir, "a.txt", "work\n")
-	dir, err := s.gitDir()
+	dir, err := git.DirOf(s.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +128,7 @@ func TestAnIndexThatGitCannotRead_holdsNoSlot(t *testing.T) {
 	if len(kept) != 1 {
 		t.Fatalf("kept: %+v", kept)
 	}
-	want(t, "the file", git(t, h.Path, "show", kept[0].Commit+":a.txt"), "work")
+	want(t, "the file", gitIn(t, h.Path, "show", kept[0].Commit+":a.txt"), "work")
 	prepare(t, s, "next", "T2")
 }
 
@@ -150,12 +152,12 @@ func TestAFileThatItsRulesWouldChange_isNotChanged(t *testing.T) {
 	commit(t, h.Path, ".gitattributes", "crlf.txt text\n")
 	s := h.prepared(t, "topic", "T1")
 	want(t, "modified", strings.Join(stand(t, s).Modified, "|"), "")
-	judged, err := s.Trees(t.Context(), "T1")
+	judged, err := s.Files().Trees(t.Context(), "T1")
 	want(t, "error", err, nil)
-	other, err := h.Differs(t.Context(), judged, "topic")
+	other, err := Judged{Repo: h.Repo}.Differs(t.Context(), judged, "topic")
 	want(t, "differs from what was judged", strings.Join(other, "|"), "")
 	want(t, "error", err, nil)
-	patch, err := s.Patch(t.Context(), "")
+	patch, err := s.Files().Patch(t.Context(), "")
 	want(t, "not committed", patch.Loose, false)
 	want(t, "error", err, nil)
 	want(t, "rescued", len(release(t, s, "T1")), 0)

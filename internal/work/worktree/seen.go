@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"orange/internal/work/git"
 )
 
 // Companion is a file that belongs to the slot and lies outside of it, where no agent looks. It goes with the slot.
@@ -44,11 +46,11 @@ func (s Slot) Digest(ctx context.Context, patterns []string) (string, error) {
 			args = append(args, "--exclude="+one)
 		}
 		var err error
-		if files, err = s.Repo.names(ctx, call{dir: s.Dir, args: args}); err != nil {
+		if files, err = s.Repo.Names(ctx, git.Call{Dir: s.Dir, Args: args}); err != nil {
 			return "", fmt.Errorf("list the files that a set-up rests on: %w", err)
 		}
 	}
-	extras, err := s.noted()
+	extras, err := s.Extras().noted()
 	if err != nil {
 		return "", err
 	}
@@ -60,7 +62,7 @@ func (s Slot) Digest(ctx context.Context, patterns []string) (string, error) {
 	}
 	slices.Sort(files)
 	for _, file := range slices.Compact(files) {
-		fmt.Fprintf(sum, "%q %s\n", file, s.digest(file))
+		fmt.Fprintf(sum, "%q %s\n", file, s.Files().digest(file))
 	}
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
@@ -68,7 +70,7 @@ func (s Slot) Digest(ctx context.Context, patterns []string) (string, error) {
 // Settle takes what lies in the slot for what it was prepared with, after a set-up: files of the commit that it has
 // changed are no agent's work, and what it has made is excluded from git. No one must work there.
 func (s Slot) Settle(ctx context.Context) (err error) {
-	defer explain(&err, "cannot note what the set-up has done in workspace %q", s.Dir)
+	defer git.Explain(&err, "cannot note what the set-up has done in workspace %q", s.Dir)
 	here, present, err := s.look(ctx)
 	if err == nil && !present {
 		err = errors.New("it is not there")
@@ -76,7 +78,7 @@ func (s Slot) Settle(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	all, err := s.changes(ctx, "", "normal")
+	all, err := s.Files().changes(ctx, "", "normal")
 	if err != nil {
 		return err
 	}
@@ -94,13 +96,13 @@ func (s Slot) Settle(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	prepared.Shown = s.shownNow(rest)
-	known, err := s.list(ctx)
+	prepared.Shown = s.Files().shownNow(rest)
+	known, err := s.Files().list(ctx)
 	if err != nil {
 		return err
 	}
-	for _, file := range s.strayRules(known.objects()) {
-		prepared.Shown[file] = s.digest(file)
+	for _, file := range s.Files().strayRules(known.objects()) {
+		prepared.Shown[file] = s.Files().digest(file)
 	}
 	return s.writeNote(prepared)
 }

@@ -14,6 +14,7 @@ import (
 
 	"orange/internal/rules/task"
 	"orange/internal/run/proc"
+	"orange/internal/work/git"
 )
 
 // setup is what git keeps for one worktree alone and obeys there. It stays when the task changes,
@@ -53,7 +54,7 @@ func (s Slot) note(ctx context.Context) (n note, written bool, err error) {
 		return note{}, false, fmt.Errorf("read what the workspace was prepared with: %w", err)
 	}
 	n = note{}
-	n.setup, err = s.Repo.setup(ctx)
+	n.setup, err = Main{Repo: s.Repo}.setup(ctx)
 	return n, false, err
 }
 
@@ -81,8 +82,8 @@ func (s Slot) writeNote(n note) error {
 }
 
 // setup is what git would give a worktree that is made now: that of the main checkout, but for where its files lie.
-func (r Repo) setup(ctx context.Context) (setup, error) {
-	common, err := r.commonDir(ctx)
+func (r Main) setup(ctx context.Context) (setup, error) {
+	common, err := r.CommonDir(ctx)
 	if err != nil {
 		return setup{}, err
 	}
@@ -91,8 +92,8 @@ func (r Repo) setup(ctx context.Context) (setup, error) {
 		return main, err
 	}
 	if main.Patterns != nil {
-		out, err := r.run(ctx, "config", "--type=bool", "--get", "core.sparseCheckout")
-		if err != nil && exitCode(err) != 1 {
+		out, err := r.Run(ctx, "config", "--type=bool", "--get", "core.sparseCheckout")
+		if err != nil && git.ExitCode(err) != 1 {
 			return setup{}, fmt.Errorf("read core.sparseCheckout: %w", err)
 		}
 		if out.Text() != "true" {
@@ -113,8 +114,8 @@ func (r Repo) setup(ctx context.Context) (setup, error) {
 }
 
 // withoutPlace takes out of a main checkout's configuration what git leaves out for other worktrees.
-func (r Repo) withoutPlace(ctx context.Context, main *setup) error {
-	folder, err := os.MkdirTemp(proc.TempDir(ctx), "orange-config-")
+func (r Main) withoutPlace(ctx context.Context, main *setup) error {
+	folder, err := os.MkdirTemp("", "orange-config-")
 	if err != nil {
 		return fmt.Errorf("make a temporary folder: %w", err)
 	}
@@ -125,8 +126,8 @@ func (r Repo) withoutPlace(ctx context.Context, main *setup) error {
 	}
 	for _, key := range []string{"core.worktree", "core.bare"} {
 		const noSuchKey = 5
-		if _, err := r.run(ctx, "config", "--file", file, "--unset-all", key); err != nil &&
-			exitCode(err) != noSuchKey {
+		if _, err := r.Run(ctx, "config", "--file", file, "--unset-all", key); err != nil &&
+			git.ExitCode(err) != noSuchKey {
 			return fmt.Errorf("read the configuration of the main checkout: %w", err)
 		}
 	}
@@ -159,12 +160,13 @@ func readSetup(gitDir string) (setup, error) {
 func same(a, b *string) bool { return a == b || a != nil && b != nil && *a == *b }
 
 // settings reads a configuration. Git would obey the last value of a name; here all of them count.
-func (r Repo) settings(ctx context.Context, text *string) (map[string]string, error) {
+func (r Main) settings(ctx context.Context, text *string) (map[string]string, error) {
 	all := map[string]string{}
 	if text == nil || *text == "" {
 		return all, nil
 	}
-	out, err := r.git(ctx, call{dir: r.Path, args: []string{"config", "--file", "-", "--null", "--list"}, stdin: *text})
+	out, err := r.Do(ctx, git.Call{Dir: r.Path, Args: []string{"config", "--file", "-", "--null", "--list"},
+		Stdin: *text})
 	if err != nil {
 		return nil, fmt.Errorf("read the worktree's own configuration: %w", err)
 	}
@@ -187,14 +189,14 @@ func (s Slot) changedSetup(ctx context.Context, gitDir string,
 	if err != nil || same(have.Patterns, prepared.Patterns) && same(have.Config, prepared.Config) {
 		return nil, false, err
 	}
-	was, err := s.Repo.settings(ctx, prepared.Config)
+	was, err := Main{Repo: s.Repo}.settings(ctx, prepared.Config)
 	if err != nil {
 		return nil, true, err
 	}
-	is, err := s.Repo.settings(ctx, have.Config)
+	is, err := Main{Repo: s.Repo}.settings(ctx, have.Config)
 	if err != nil { // git obeys nothing of what it cannot read, and does nothing there at all
 		what := errors.New("its own configuration, which git cannot read")
-		return []string{s.Repo.withMisplaced(s.Dir, what).Error()}, true, nil
+		return []string{s.Repo.WithMisplaced(s.Dir, what).Error()}, true, nil
 	}
 	sparse, err := s.sparse(ctx, have, is)
 	if err != nil {
@@ -228,13 +230,13 @@ func (s Slot) sparse(ctx context.Context, have setup, own map[string]string) (bo
 		last := value[strings.LastIndexByte(value, '\n')+1:]
 		return !slices.Contains([]string{"false", "no", "off", "0"}, strings.ToLower(last)), nil
 	}
-	common, err := s.Repo.commonDir(ctx)
+	common, err := s.Repo.CommonDir(ctx)
 	if err != nil {
 		return false, err
 	}
-	out, err := s.Repo.run(ctx, "config", "--file", filepath.Join(common, "config"), "--type=bool", "--get",
+	out, err := s.Repo.Run(ctx, "config", "--file", filepath.Join(common, "config"), "--type=bool", "--get",
 		"core.sparseCheckout")
-	if err != nil && exitCode(err) != 1 {
+	if err != nil && git.ExitCode(err) != 1 {
 		return false, fmt.Errorf("read core.sparseCheckout: %w", err)
 	}
 	return out.Text() == "true", nil
@@ -283,18 +285,18 @@ func (s Slot) takeBack(ctx context.Context) ([]string, note, error) {
 // restoreGitdir writes the file again by which git's folder of the slot leads to it, where that is gone: without it the
 // slot would pass for no worktree of the repository, and keep the settings that an agent made.
 func (s Slot) restoreGitdir(ctx context.Context) error {
-	gitDir, err := s.gitDir()
+	gitDir, err := git.DirOf(s.Dir)
 	if err != nil {
 		return nil // there is no slot, or none that git made
 	}
-	common, err := s.Repo.commonDir(ctx)
+	common, err := s.Repo.CommonDir(ctx)
 	if err != nil {
 		return err
 	}
 	file := filepath.Join(gitDir, "gitdir")
 	_, err = os.Lstat(file)
-	if !errors.Is(err, fs.ErrNotExist) || !samePath(filepath.Dir(gitDir), filepath.Join(common, "worktrees")) ||
-		!(place{gitDir: gitDir}).has("commondir") {
+	if !errors.Is(err, fs.ErrNotExist) || !git.SamePath(filepath.Dir(gitDir), filepath.Join(common, "worktrees")) ||
+		!git.HasFile(gitDir, "commondir") {
 		return nil
 	}
 	if err := proc.ReplaceFile(file, []byte(filepath.Join(s.Dir, ".git")+"\n")); err != nil {
@@ -305,11 +307,11 @@ func (s Slot) restoreGitdir(ctx context.Context) error {
 
 // own is the folder that git keeps for the slot, where the files say that it is a worktree of this repository.
 func (s Slot) own(ctx context.Context) (place, bool) {
-	gitDir, err := s.gitDir()
+	gitDir, err := git.DirOf(s.Dir)
 	if err != nil {
 		return place{}, false
 	}
-	common, err := s.Repo.commonDir(ctx)
+	common, err := s.Repo.CommonDir(ctx)
 	if err != nil {
 		return place{}, false
 	}
@@ -321,8 +323,8 @@ func (s Slot) own(ctx context.Context) (place, bool) {
 		}
 		return filepath.Join(gitDir, path)
 	}
-	if !samePath(filepath.Dir(filepath.Dir(gitDir)), common) || !samePath(leads("commondir"), common) ||
-		!samePath(leads("gitdir"), filepath.Join(s.Dir, ".git")) {
+	if !git.SamePath(filepath.Dir(filepath.Dir(gitDir)), common) || !git.SamePath(leads("commondir"), common) ||
+		!git.SamePath(leads("gitdir"), filepath.Join(s.Dir, ".git")) {
 		return place{}, false
 	}
 	return place{gitDir: gitDir, exclude: filepath.Join(common, "info", "exclude")}, true

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"orange/internal/work/git"
 )
 
 // What one task sets in the folder that git keeps for a slot alone would be obeyed in the hands of the next.
@@ -15,34 +17,34 @@ func TestASlotsOwnConfiguration_isTakenBackBeforeTheNextTask(t *testing.T) {
 		told   string
 	}{
 		"a folder of hooks": {told: "core.hookspath", change: func(t *testing.T, s Slot) {
-			git(t, s.Dir, "config", "extensions.worktreeConfig", "true")
-			git(t, s.Dir, "config", "--worktree", "core.hooksPath", "/tmp/hooks")
+			gitIn(t, s.Dir, "config", "extensions.worktreeConfig", "true")
+			gitIn(t, s.Dir, "config", "--worktree", "core.hooksPath", "/tmp/hooks")
 		}},
 		"a monitor of files": {told: "core.fsmonitor", change: func(t *testing.T, s Slot) {
-			git(t, s.Dir, "config", "extensions.worktreeConfig", "true")
-			git(t, s.Dir, "config", "--worktree", "core.fsmonitor", "/tmp/monitor")
+			gitIn(t, s.Dir, "config", "extensions.worktreeConfig", "true")
+			gitIn(t, s.Dir, "config", "--worktree", "core.fsmonitor", "/tmp/monitor")
 		}},
 		"another worktree": {told: "core.worktree", change: func(t *testing.T, s Slot) {
-			git(t, s.Dir, "config", "extensions.worktreeConfig", "true")
-			git(t, s.Dir, "config", "--worktree", "core.worktree", t.TempDir())
+			gitIn(t, s.Dir, "config", "extensions.worktreeConfig", "true")
+			gitIn(t, s.Dir, "config", "--worktree", "core.worktree", t.TempDir())
 		}},
 		"patterns": {told: "sparse-checkout", change: func(t *testing.T, s Slot) {
-			git(t, s.Dir, "sparse-checkout", "set", "elsewhere")
+			gitIn(t, s.Dir, "sparse-checkout", "set", "elsewhere")
 		}},
 		"patterns that are not those of folders": {told: "sparse-checkout", change: func(t *testing.T, s Slot) {
-			git(t, s.Dir, "sparse-checkout", "set", "--no-cone", "a.txt")
+			gitIn(t, s.Dir, "sparse-checkout", "set", "--no-cone", "a.txt")
 		}},
 		"a sparse index": {told: "sparse-checkout", change: func(t *testing.T, s Slot) {
-			git(t, s.Dir, "sparse-checkout", "set", "--sparse-index", "elsewhere")
+			gitIn(t, s.Dir, "sparse-checkout", "set", "--sparse-index", "elsewhere")
 		}},
 		"patterns that were taken back": {change: func(t *testing.T, s Slot) {
-			git(t, s.Dir, "sparse-checkout", "set", "elsewhere")
-			git(t, s.Dir, "sparse-checkout", "disable")
+			gitIn(t, s.Dir, "sparse-checkout", "set", "elsewhere")
+			gitIn(t, s.Dir, "sparse-checkout", "disable")
 		}},
 		"what git cannot read": {told: "its own configuration, which git cannot read",
 			change: func(t *testing.T, s Slot) {
-				git(t, s.Dir, "config", "extensions.worktreeConfig", "true")
-				gitDir, err := s.gitDir()
+				gitIn(t, s.Dir, "config", "extensions.worktreeConfig", "true")
+				gitDir, err := git.DirOf(s.Dir)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -74,9 +76,9 @@ func TestASlotsOwnConfiguration_isTakenBackBeforeTheNextTask(t *testing.T) {
 				done := prepare(t, s, "next", "T2")
 				want(t, "taken back", strings.Join(append(took, done.TakenBack...), "|"), row.told)
 				want(t, "rescued", len(done.Rescued), 0)
-				gitDir, err := s.gitDir()
+				gitDir, err := git.DirOf(s.Dir)
 				want(t, "its own configuration", exists(gitDir, "config.worktree") || err != nil, false)
-				want(t, "flags", strings.Contains(git(t, s.Dir, "ls-files", "-v"), "S "), false)
+				want(t, "flags", strings.Contains(gitIn(t, s.Dir, "ls-files", "-v"), "S "), false)
 				want(t, "all files", exists(s.Dir, "elsewhere/far.txt") && exists(s.Dir, "sub/deep.txt") &&
 					exists(s.Dir, "a.txt"), true)
 				at := stand(t, s)
@@ -94,7 +96,7 @@ func TestASparseProject_worksAsItWasPrepared(t *testing.T) {
 			h := newHome(t)
 			commit(t, h.Path, "elsewhere/far.txt", "far\n")
 			commit(t, h.Path, "elsewhere/sub/farther.txt", "farther\n")
-			git(t, h.Path, append([]string{"sparse-checkout"}, row...)...)
+			gitIn(t, h.Path, append([]string{"sparse-checkout"}, row...)...)
 			s := h.prepared(t, "topic", "T1")
 			if before { // notes were kept
 				if err := os.Remove(s.noteFile()); err != nil {
@@ -114,14 +116,14 @@ func TestASparseProject_worksAsItWasPrepared(t *testing.T) {
 			if err := os.RemoveAll(filepath.Join(s.Dir, "elsewhere")); err != nil {
 				t.Fatal(err)
 			}
-			git(t, s.Dir, "sparse-checkout", "reapply")
+			gitIn(t, s.Dir, "sparse-checkout", "reapply")
 			nothing(stand(t, s))
-			git(t, s.Dir, "update-index", "--skip-worktree", "sub/deep.txt")
+			gitIn(t, s.Dir, "update-index", "--skip-worktree", "sub/deep.txt")
 			if err := os.Remove(filepath.Join(s.Dir, "sub/deep.txt")); err != nil {
 				t.Fatal(err)
 			}
 			want(t, "one that was, and is gone", strings.Join(stand(t, s).Modified, "|"), "sub/deep.txt")
-			git(t, s.Dir, "sparse-checkout", "set", "elsewhere")
+			gitIn(t, s.Dir, "sparse-checkout", "set", "elsewhere")
 			want(t, "other patterns", strings.Join(stand(t, s).Setup, "|"), "sparse-checkout")
 			release(t, s, "T1")
 			done := prepare(t, s, "next", "T2")

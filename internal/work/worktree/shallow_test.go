@@ -4,25 +4,28 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"orange/internal/work/git"
+	"orange/internal/work/merge"
 )
 
 // shallow is a clone that has the newest commit alone, and a branch on it with one commit more.
-func shallow(t *testing.T) (clone Repo, tip string) {
+func shallow(t *testing.T) (clone git.Repo, tip string) {
 	t.Helper()
 	h := newHomeWithOrigin(t)
 	commit(t, h.Path, "b.txt", "two\n")
-	git(t, h.Path, "push", "-q", "origin", "main")
+	gitIn(t, h.Path, "push", "-q", "origin", "main")
 	top := filepath.Join(h.root, "shallow")
-	git(t, h.root, "clone", "-q", "--depth=1", "file://"+h.origin(), top)
-	clone, err := Inspect(t.Context(), top)
+	gitIn(t, h.root, "clone", "-q", "--depth=1", "file://"+h.origin(), top)
+	clone, err := git.Inspect(t.Context(), top)
 	if err != nil {
 		t.Fatal(err)
 	}
-	git(t, top, "switch", "-q", "-c", "work")
+	gitIn(t, top, "switch", "-q", "-c", "work")
 	tip = commit(t, top, "c.txt", "three\n")
-	git(t, top, "switch", "-q", "main")
+	gitIn(t, top, "switch", "-q", "main")
 	commit(t, h.Path, "d.txt", "four\n")
-	git(t, h.Path, "push", "-q", "origin", "main")
+	gitIn(t, h.Path, "push", "-q", "origin", "main")
 	return clone, tip
 }
 
@@ -55,21 +58,21 @@ func TestAShallowClone_saysWhereItsHistoryIsTooShort(t *testing.T) {
 	r, tip := shallow(t)
 	s := Slot{Repo: r, Dir: filepath.Join(filepath.Dir(r.Path), "pool", "shallow--1")}
 	prepare(t, s, "other", "abc")
-	git(t, r.Path, "fetch", "-q", "--depth=1", "origin", "+main:refs/remotes/origin/main")
-	newest, old := git(t, r.Path, "rev-parse", "origin/main"), git(t, r.Path, "rev-parse", "main")
-	git(t, r.Path, "update-ref", "refs/heads/main", newest) // else the base alone would be in doubt
+	gitIn(t, r.Path, "fetch", "-q", "--depth=1", "origin", "+main:refs/remotes/origin/main")
+	newest, old := gitIn(t, r.Path, "rev-parse", "origin/main"), gitIn(t, r.Path, "rev-parse", "main")
+	gitIn(t, r.Path, "update-ref", "refs/heads/main", newest) // else the base alone would be in doubt
 	for name, look := range map[string]func() error{
 		"between":      func() error { _, _, err := r.Between(t.Context(), newest, tip); return err },
 		"changed":      func() error { _, _, err := r.Changed(t.Context(), newest, tip); return err },
 		"ahead":        func() error { _, err := r.Ahead(t.Context(), "work", ""); return err },
 		"ahead of old": func() error { _, err := r.Ahead(t.Context(), "work", old); return err },
-		"contains":     func() error { _, err := r.contains(t.Context(), newest, old); return err },
+		"contains":     func() error { _, err := r.Contains(t.Context(), newest, old); return err },
 		"within":       func() error { _, _, err := r.Within(t.Context(), "work", newest); return err },
-		"work":         func() error { _, err := s.Work(t.Context()); return err },
-		"diff":         func() error { _, err := s.Diff(t.Context()); return err },
+		"work":         func() error { _, err := s.Files().Work(t.Context()); return err },
+		"diff":         func() error { _, err := s.Files().Diff(t.Context()); return err },
 		"branch diff":  func() error { _, err := r.BranchDiff(t.Context(), "work"); return err },
 		"merge": func() error {
-			_, err := r.Merge(t.Context(), MergeRequest{Branch: "work", Message: "merge"})
+			_, err := merge.Into{Repo: r}.Merge(t.Context(), merge.Plan{Branch: "work", Message: "merge"})
 			return err
 		},
 	} {
@@ -79,10 +82,10 @@ func TestAShallowClone_saysWhereItsHistoryIsTooShort(t *testing.T) {
 			t.Errorf("%s: found %v", name, err)
 		}
 	}
-	if held, err := r.contains(t.Context(), tip, old); err != nil || !held {
+	if held, err := r.Contains(t.Context(), tip, old); err != nil || !held {
 		t.Errorf("what git knows it must say: %v, %v", held, err)
 	}
-	git(t, r.Path, "fetch", "-q", "--unshallow")
+	gitIn(t, r.Path, "fetch", "-q", "--unshallow")
 	if more, fewer, err := r.Between(t.Context(), newest, tip); err != nil || more != 1 || fewer != 1 {
 		t.Errorf("with all of it found %d more and %d fewer, %v", more, fewer, err)
 	}

@@ -10,12 +10,14 @@ import (
 	"testing"
 
 	"orange/internal/rules/gitconfig"
+	"orange/internal/work/git"
+	"orange/internal/work/shared"
 )
 
 // sharedOf is what all worktrees of a home share, as it is now.
-func sharedOf(t *testing.T, r Repo) gitconfig.Settings {
+func sharedOf(t *testing.T, r git.Repo) gitconfig.Settings {
 	t.Helper()
-	_, state, err := r.Shared(t.Context(), "", gitconfig.Settings{})
+	_, state, err := shared.Common{Repo: r}.Look(t.Context(), "", gitconfig.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,29 +32,29 @@ func TestShared_isSeenAndPutBack(t *testing.T) {
 		key     string
 		refused bool
 	}{
-		"an identity": {do: func(t *testing.T, _ home, s Slot) { git(t, s.Dir, "config", "user.name", "Bot") },
+		"an identity": {do: func(t *testing.T, _ home, s Slot) { gitIn(t, s.Dir, "config", "user.name", "Bot") },
 			key: "user.name"},
 		"hooks elsewhere": {do: func(t *testing.T, _ home, s Slot) {
-			git(t, s.Dir, "config", "core.hooksPath", "/none")
+			gitIn(t, s.Dir, "config", "core.hooksPath", "/none")
 		}, key: "core.hookspath"},
 		"signatures off": {do: func(t *testing.T, _ home, s Slot) {
-			git(t, s.Dir, "config", "commit.gpgSign", "false")
+			gitIn(t, s.Dir, "config", "commit.gpgSign", "false")
 		}, key: "commit.gpgsign"},
 		"an ssh program": {do: func(t *testing.T, _ home, s Slot) {
-			git(t, s.Dir, "config", "core.sshCommand", "false")
+			gitIn(t, s.Dir, "config", "core.sshCommand", "false")
 		}, key: "core.sshcommand"},
-		"a filter": {do: func(t *testing.T, _ home, s Slot) { git(t, s.Dir, "config", "filter.x.clean", "false") },
+		"a filter": {do: func(t *testing.T, _ home, s Slot) { gitIn(t, s.Dir, "config", "filter.x.clean", "false") },
 			key: "filter.x.clean"},
 		"an address": {do: func(t *testing.T, _ home, s Slot) {
-			git(t, s.Dir, "config", "remote.origin.url", "elsewhere")
+			gitIn(t, s.Dir, "config", "remote.origin.url", "elsewhere")
 		}, key: "remote.origin.url", refused: true},
 		"a dead checkout": {do: func(t *testing.T, h home, _ Slot) {
-			git(t, h.Path, "config", "--file", filepath.Join(h.Path, ".git/config"), "core.bare", "true")
+			gitIn(t, h.Path, "config", "--file", filepath.Join(h.Path, ".git/config"), "core.bare", "true")
 		}, key: "core.bare", refused: true},
 		"an extension": {do: func(t *testing.T, h home, _ Slot) {
 			config := filepath.Join(h.Path, ".git/config")
-			git(t, h.root, "config", "--file", config, "extensions.unheardOf", "x")
-			git(t, h.root, "config", "--file", config, "core.repositoryFormatVersion", "1")
+			gitIn(t, h.root, "config", "--file", config, "extensions.unheardOf", "x")
+			gitIn(t, h.root, "config", "--file", config, "core.repositoryFormatVersion", "1")
 		}, key: "extensions.unheardof", refused: true},
 		"a hook": {do: func(t *testing.T, h home, _ Slot) {
 			write(t, h.Path, ".git/hooks/pre-push", "#!/bin/sh\nexit 1\n")
@@ -69,8 +71,8 @@ func TestShared_isSeenAndPutBack(t *testing.T) {
 		}, key: "objects/info/alternates", refused: true},
 		"an object in the place of another": {do: func(t *testing.T, h home, s Slot) {
 			commit(t, s.Dir, "b.txt", "x")
-			git(t, s.Dir, "replace", git(t, h.Path, "rev-parse", "main"), git(t, s.Dir, "rev-parse", "HEAD"))
-			git(t, h.Path, "pack-refs", "--all")
+			gitIn(t, s.Dir, "replace", gitIn(t, h.Path, "rev-parse", "main"), gitIn(t, s.Dir, "rev-parse", "HEAD"))
+			gitIn(t, h.Path, "pack-refs", "--all")
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -78,12 +80,12 @@ func TestShared_isSeenAndPutBack(t *testing.T) {
 			h := newHome(t)
 			s := h.prepared(t, "topic", "T1")
 			before := sharedOf(t, h.Repo)
-			stamp, known, err := h.Shared(t.Context(), "", gitconfig.Settings{})
+			stamp, known, err := h.common().Look(t.Context(), "", gitconfig.Settings{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			c.do(t, h, s)
-			now, after, err := h.Shared(t.Context(), stamp, known)
+			now, after, err := h.common().Look(t.Context(), stamp, known)
 			if err != nil || now == stamp {
 				t.Fatalf("nothing was seen: %v", err)
 			}
@@ -93,18 +95,18 @@ func TestShared_isSeenAndPutBack(t *testing.T) {
 			}) {
 				t.Fatalf("seen is %v, want %s", changes, c.key)
 			}
-			noted, refused, err := h.AsNoted(t.Context(), changes, before, filepath.Join(h.root, "hooks"))
+			noted, refused, err := h.common().AsNoted(t.Context(), changes, before, filepath.Join(h.root, "hooks"))
 			if err != nil || (len(refused) > 0) != c.refused {
 				t.Fatalf("refused is %v, %v", refused, err)
 			}
 			if !c.refused {
-				_, err := noted.run(t.Context(), "commit", "--allow-empty", "-q", "-m", "mine")
+				_, err := noted.Run(t.Context(), "commit", "--allow-empty", "-q", "-m", "mine")
 				if err != nil {
 					t.Error(err)
 				}
-				want(t, "its author", git(t, h.Path, "log", "-1", "--format=%an"), "Ada")
+				want(t, "its author", gitIn(t, h.Path, "log", "-1", "--format=%an"), "Ada")
 			}
-			if err := h.PutBack(t.Context(), changes, before); err != nil {
+			if err := h.common().PutBack(t.Context(), changes, before); err != nil {
 				t.Fatal(err)
 			}
 			want(t, "left", fmt.Sprint(gitconfig.Differences(before, sharedOf(t, h.Repo))), "[]")
@@ -118,7 +120,7 @@ func TestShared_eachSettingIsSeenAndPutBackAndCountsForNoCommit(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	h.prepared(t, "topic", "T1")
-	git(t, h.Path, "config", "user.name", "Ada")
+	gitIn(t, h.Path, "config", "user.name", "Ada")
 	config, before := filepath.Join(h.Path, ".git/config"), sharedOf(t, h.Repo)
 	refusedKeys := 0
 	for _, key := range []string{"user.name", "user.signingkey", "author.email", "committer.name", "core.bare",
@@ -135,8 +137,8 @@ func TestShared_eachSettingIsSeenAndPutBackAndCountsForNoCommit(t *testing.T) {
 			"gpg.format": "x509", "http.https://a.b.sslverify": "false", "extensions.worktreeconfig": "true",
 			"receive.denynonfastforwards": "true", "push.default": "matching", "core.fsmonitor": "true",
 			"submodule.lib.update": "rebase", "protocol.ext.allow": "always"}[key]
-		git(t, h.root, "config", "--file", config, key, cmp.Or(value, "bot"))
-		_, after, err := h.Shared(t.Context(), "", gitconfig.Settings{})
+		gitIn(t, h.root, "config", "--file", config, key, cmp.Or(value, "bot"))
+		_, after, err := h.common().Look(t.Context(), "", gitconfig.Settings{})
 		if err != nil {
 			t.Fatalf("%s: %v", key, err)
 		}
@@ -144,19 +146,19 @@ func TestShared_eachSettingIsSeenAndPutBackAndCountsForNoCommit(t *testing.T) {
 		if len(changes) != 1 || changes[0].Key != key || !strings.Contains(changes[0].String(), key) {
 			t.Errorf("%s: seen is %v", key, changes)
 		}
-		noted, refused, err := h.AsNoted(t.Context(), changes, before, filepath.Join(h.root, "hooks"))
+		noted, refused, err := h.common().AsNoted(t.Context(), changes, before, filepath.Join(h.root, "hooks"))
 		if err != nil {
 			t.Fatalf("%s: %v", key, err)
 		}
 		if len(refused) > 0 {
 			refusedKeys++
 		} else {
-			if _, err := noted.run(t.Context(), "commit", "--allow-empty", "-q", "-m", "for "+key); err != nil {
+			if _, err := noted.Run(t.Context(), "commit", "--allow-empty", "-q", "-m", "for "+key); err != nil {
 				t.Errorf("%s: a commit by what was noted: %v", key, err)
 			}
-			want(t, key, git(t, h.root, "-C", h.Path, "log", "-1", "--format=%an %cn %G? %s"), "Ada Ada N for "+key)
+			want(t, key, gitIn(t, h.root, "-C", h.Path, "log", "-1", "--format=%an %cn %G? %s"), "Ada Ada N for "+key)
 		}
-		if err := h.PutBack(t.Context(), changes, before); err != nil {
+		if err := h.common().PutBack(t.Context(), changes, before); err != nil {
 			t.Fatalf("%s: %v", key, err)
 		}
 		want(t, "left of "+key, fmt.Sprint(gitconfig.Differences(before, sharedOf(t, h.Repo))), "[]")
@@ -171,7 +173,7 @@ func TestShared_seesWhatIsWrittenBehindALink(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	config, moved := filepath.Join(h.Path, ".git/config"), filepath.Join(h.root, "moved")
-	stamp, before, err := h.Shared(t.Context(), "", gitconfig.Settings{})
+	stamp, before, err := h.common().Look(t.Context(), "", gitconfig.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,10 +183,10 @@ func TestShared_seesWhatIsWrittenBehindALink(t *testing.T) {
 	if err := os.Symlink(moved, config); err != nil {
 		t.Fatal(err)
 	}
-	stamp, now, err := h.Shared(t.Context(), stamp, before)
+	stamp, now, err := h.common().Look(t.Context(), stamp, before)
 	want(t, "the link", fmt.Sprint(gitconfig.Differences(before, now), err), "[config is new] <nil>")
-	git(t, h.root, "config", "--file", moved, "user.name", "Bot")
-	_, now, err = h.Shared(t.Context(), stamp, now)
+	gitIn(t, h.root, "config", "--file", moved, "user.name", "Bot")
+	_, now, err = h.common().Look(t.Context(), stamp, now)
 	want(t, "behind it", fmt.Sprint(gitconfig.Differences(before, now), err),
 		`[config is new user.name was not set, is "Bot"] <nil>`)
 }
@@ -195,12 +197,12 @@ func TestPutBack_goesOn(t *testing.T) {
 	h := newHome(t)
 	write(t, h.Path, ".git/config", read(t, h.Path, ".git/config")+"[commit]\n\tgpgSign\n")
 	before := sharedOf(t, h.Repo)
-	git(t, h.Path, "config", "commit.gpgSign", "")
-	git(t, h.Path, "config", "user.name", "Bot")
-	git(t, h.Path, "config", "core.worktree", "/nowhere/at/all")
+	gitIn(t, h.Path, "config", "commit.gpgSign", "")
+	gitIn(t, h.Path, "config", "user.name", "Bot")
+	gitIn(t, h.Path, "config", "core.worktree", "/nowhere/at/all")
 	changes := append(gitconfig.Differences(before, sharedOf(t, h.Repo)),
 		gitconfig.Change{Key: "hooks", OfFile: true, Added: true})
-	wantError(t, h.PutBack(t.Context(), changes, before), "a folder is in its place")
+	wantError(t, h.common().PutBack(t.Context(), changes, before), "a folder is in its place")
 	want(t, "left", fmt.Sprint(gitconfig.Differences(before, sharedOf(t, h.Repo))), "[]")
 }
 
@@ -222,17 +224,17 @@ func TestAsNoted_keepsHooksOfAllShapes(t *testing.T) {
 	if err := os.Symlink("../../scripts/pc.sh", filepath.Join(h.Path, ".git/hooks/pre-commit")); err != nil {
 		t.Fatal(err)
 	}
-	git(t, h.Path, "config", "core.hooksPath", ".git/hooks")
+	gitIn(t, h.Path, "config", "core.hooksPath", ".git/hooks")
 	before := sharedOf(t, h.Repo)
 	script(t, h, ".git/hooks/lib/more.sh", "touch "+filepath.Join(h.root, "theirs"))
 	script(t, h, ".git/hooks/post-commit", "touch "+filepath.Join(h.root, "theirs"))
-	noted, refused, err := h.AsNoted(t.Context(), gitconfig.Differences(before, sharedOf(t, h.Repo)), before,
+	noted, refused, err := h.common().AsNoted(t.Context(), gitconfig.Differences(before, sharedOf(t, h.Repo)), before,
 		filepath.Join(h.root, "hooks"))
 	if err != nil || len(refused) > 0 {
 		t.Fatal(refused, err)
 	}
-	if _, err := noted.git(t.Context(), call{dir: h.Path, hooks: true,
-		args: []string{"commit", "--allow-empty", "-q", "-m", "mine"}}); err != nil {
+	if _, err := noted.Do(t.Context(), git.Call{Dir: h.Path, Hooks: true,
+		Args: []string{"commit", "--allow-empty", "-q", "-m", "mine"}}); err != nil {
 		t.Fatal(err)
 	}
 	want(t, "mine ran", exists(h.root, "mine"), true)
@@ -247,13 +249,13 @@ func TestAsNoted_runsTheHooksThatWereNoted(t *testing.T) {
 	before := sharedOf(t, h.Repo)
 	script(t, h, ".git/hooks/pre-commit", "touch "+filepath.Join(h.root, "theirs"))
 	script(t, h, ".git/hooks/post-commit", "touch "+filepath.Join(h.root, "theirs"))
-	noted, refused, err := h.AsNoted(t.Context(), gitconfig.Differences(before, sharedOf(t, h.Repo)), before,
+	noted, refused, err := h.common().AsNoted(t.Context(), gitconfig.Differences(before, sharedOf(t, h.Repo)), before,
 		filepath.Join(h.root, "hooks"))
 	if err != nil || len(refused) > 0 {
 		t.Fatal(refused, err)
 	}
-	if _, err := noted.git(t.Context(), call{dir: h.Path, hooks: true,
-		args: []string{"commit", "--allow-empty", "-q", "-m", "mine"}}); err != nil {
+	if _, err := noted.Do(t.Context(), git.Call{Dir: h.Path, Hooks: true,
+		Args: []string{"commit", "--allow-empty", "-q", "-m", "mine"}}); err != nil {
 		t.Fatal(err)
 	}
 	want(t, "mine ran", exists(h.root, "mine"), true)
@@ -264,14 +266,14 @@ func TestAsNoted_runsTheHooksThatWereNoted(t *testing.T) {
 func TestShared_findsWhatChangedSinceTheLookBefore(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
-	stamp, before, err := h.Shared(t.Context(), "", gitconfig.Settings{})
+	stamp, before, err := h.common().Look(t.Context(), "", gitconfig.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	look := func(what string, changed bool) {
 		t.Helper()
 		var now gitconfig.Settings
-		if stamp, now, err = h.Shared(t.Context(), stamp, before); err != nil {
+		if stamp, now, err = h.common().Look(t.Context(), stamp, before); err != nil {
 			t.Fatal(err)
 		}
 		want(t, what, len(gitconfig.Differences(before, now)) > 0, changed)
@@ -280,7 +282,7 @@ func TestShared_findsWhatChangedSinceTheLookBefore(t *testing.T) {
 	look("nothing changed", false)
 	write(t, h.Path, ".git/info/exclude", "x\n")
 	look("a file changed", true)
-	git(t, h.Path, "config", "core.editor", "vi")
+	gitIn(t, h.Path, "config", "core.editor", "vi")
 	look("the configuration changed", true)
 	look("nothing changed since", false)
 }

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"orange/internal/rules/task"
+	"orange/internal/work/git"
+	"orange/internal/work/ship"
 )
 
 func takeAll(string, int64) bool { return true }
@@ -17,7 +19,7 @@ func takeAll(string, int64) bool { return true }
 func vault(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "vault.git")
-	git(t, filepath.Dir(dir), "init", "-q", "--bare", dir)
+	gitIn(t, filepath.Dir(dir), "init", "-q", "--bare", dir)
 	return dir
 }
 
@@ -40,24 +42,24 @@ func TestWorkCommit_hasAllFilesAndChangesNothing(t *testing.T) {
 	head := commit(t, s.Dir, "one", "1")
 	write(t, s.Dir, "one", "changed")
 	write(t, s.Dir, "staged", "s")
-	git(t, s.Dir, "add", "staged")
+	gitIn(t, s.Dir, "add", "staged")
 	write(t, s.Dir, "deep/new file", "n")
 	write(t, s.Dir, ".env", "SECRET=1")
 	write(t, s.Dir, ".gitignore", "out\n")
 	write(t, s.Dir, "out", "built")
-	before, index := git(t, s.Dir, "status", "--porcelain"), git(t, s.Dir, "ls-files", "-s")
+	before, index := gitIn(t, s.Dir, "status", "--porcelain"), gitIn(t, s.Dir, "ls-files", "-s")
 	work, left, err := s.WorkCommit(t.Context(), "T1", func(file string, size int64) bool {
 		return file != ".env" || size != int64(len("SECRET=1"))
 	})
 	want(t, "error", err, nil)
 	want(t, "left out", strings.Join(left, " "), ".env")
-	want(t, "parent", git(t, s.Dir, "rev-parse", work+"^"), head)
-	want(t, "changed", git(t, s.Dir, "show", work+":one"), "changed")
-	want(t, "files", git(t, s.Dir, "diff-tree", "-r", "--name-only", head, work),
+	want(t, "parent", gitIn(t, s.Dir, "rev-parse", work+"^"), head)
+	want(t, "changed", gitIn(t, s.Dir, "show", work+":one"), "changed")
+	want(t, "files", gitIn(t, s.Dir, "diff-tree", "-r", "--name-only", head, work),
 		".gitignore\ndeep/new file\none\nstaged")
-	want(t, "status", git(t, s.Dir, "status", "--porcelain"), before)
-	want(t, "index", git(t, s.Dir, "ls-files", "-s"), index)
-	want(t, "refs", git(t, s.Dir, "for-each-ref", "refs/orange"), "")
+	want(t, "status", gitIn(t, s.Dir, "status", "--porcelain"), before)
+	want(t, "index", gitIn(t, s.Dir, "ls-files", "-s"), index)
+	want(t, "refs", gitIn(t, s.Dir, "for-each-ref", "refs/orange"), "")
 	_, _, err = h.slot(9).WorkCommit(t.Context(), "T1", takeAll)
 	wantError(t, err, "no worktree")
 }
@@ -67,44 +69,45 @@ func TestShip_isOnlyBehindTheLastThatWasAcknowledged(t *testing.T) {
 	h, to, dir := newHome(t), vault(t), folder(t)
 	s := h.prepared(t, "topic", "T1")
 	count := 0
-	take := func(earlier string) Shipped {
+	take := func(earlier string) ship.Shipped {
 		count++ // no two are the same commit
 		write(t, s.Dir, "file", strconv.Itoa(count))
 		about := map[string]string{"fleet.json": strconv.Itoa(count)}
-		record, err := h.FolderCommit(t.Context(), dir, about, "m\n", earlier)
+		record, err := h.snapshots().FolderCommit(t.Context(), dir, about, "m\n", earlier)
 		want(t, "error", err, nil)
 		work, _, err := s.WorkCommit(t.Context(), "T1", takeAll)
 		want(t, "error", err, nil)
-		return Shipped{Record: record, Work: work}
+		return ship.Shipped{Record: record, Work: work}
 	}
-	refs := func() string { return git(t, to, "for-each-ref", "--format=%(objectname) %(refname)") }
+	refs := func() string { return gitIn(t, to, "for-each-ref", "--format=%(objectname) %(refname)") }
 	first := take("")
-	want(t, "first", h.Ship(t.Context(), to, Shipment{"T1", "", first}), nil)
+	want(t, "first", h.snapshots().Ship(t.Context(), to, shipment("", first)), nil)
 	want(t, "refs", refs(), first.Record+" refs/orange/fleet/T1/record\n"+first.Work+" refs/orange/fleet/T1/work")
 	// Another machine goes on from there.
 	second := take(first.Record)
-	want(t, "second", h.Ship(t.Context(), to, Shipment{"T1", first.Record, second}), nil)
+	want(t, "second", h.snapshots().Ship(t.Context(), to, shipment(first.Record, second)), nil)
 	after := refs()
 	for range 2 { // a push that failed leaves nothing that the next one would take for an acknowledgement
 		late := take(first.Record)
-		if err := h.Ship(t.Context(), to, Shipment{"T1", first.Record, late}); !errors.Is(err, ErrSnapshotMoved) {
+		if err := h.snapshots().Ship(t.Context(), to, shipment(first.Record, late)); !errors.Is(err,
+			ship.ErrSnapshotMoved) {
 			t.Errorf("the late one: %v", err)
 		}
 		want(t, "refs", refs(), after)
 	}
-	if err := h.Ship(t.Context(), to, Shipment{"T1", "", take("")}); !errors.Is(err, ErrSnapshotMoved) {
+	if err := h.snapshots().Ship(t.Context(), to, shipment("", take(""))); !errors.Is(err, ship.ErrSnapshotMoved) {
 		t.Errorf("one that knows of none: %v", err)
 	}
 	want(t, "refs", refs(), after)
-	git(t, h.Path, "gc", "-q", "--prune=now")
-	want(t, "still here", git(t, h.Path, "cat-file", "-t", second.Record), "commit")
-	want(t, "a repeat", h.Ship(t.Context(), to, Shipment{"T1", second.Record, second}), nil)
-	wantError(t, h.Unship(t.Context(), to, "T1", first.Record), "cannot remove the snapshot")
-	want(t, "removed", h.Unship(t.Context(), to, "T1", second.Record), nil)
+	gitIn(t, h.Path, "gc", "-q", "--prune=now")
+	want(t, "still here", gitIn(t, h.Path, "cat-file", "-t", second.Record), "commit")
+	want(t, "a repeat", h.snapshots().Ship(t.Context(), to, shipment(second.Record, second)), nil)
+	wantError(t, h.snapshots().Unship(t.Context(), to, "T1", first.Record), "cannot remove the snapshot")
+	want(t, "removed", h.snapshots().Unship(t.Context(), to, "T1", second.Record), nil)
 	want(t, "refs", refs(), "")
-	want(t, "refs here", git(t, h.Path, "for-each-ref", "refs/orange/behind"), "")
+	want(t, "refs here", gitIn(t, h.Path, "for-each-ref", "refs/orange/behind"), "")
 	for _, address := range []string{"ssh://[::1]/x.git", "ada@[fe80::1]:x.git", "origin", "../x.git"} {
-		want(t, address, checkRemote(address), nil)
+		want(t, address, git.CheckRemote(address), nil)
 	}
 }
 
@@ -112,14 +115,14 @@ func TestShip_takesNoOptionForARepository(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	for _, to := range []string{"", "--exec=x", "ext::sh", "a\nb"} {
-		if err := h.Ship(t.Context(), to, Shipment{Task: "T1"}); !errors.Is(err, task.ErrUsage) {
+		if err := h.snapshots().Ship(t.Context(), to, ship.Shipment{Task: "T1"}); !errors.Is(err, task.ErrUsage) {
 			t.Errorf("%q: %v", to, err)
 		}
-		if _, err := h.Fetched(t.Context(), to, "T1"); !errors.Is(err, task.ErrUsage) {
+		if _, err := h.snapshots().Fetched(t.Context(), to, "T1"); !errors.Is(err, task.ErrUsage) {
 			t.Errorf("%q: %v", to, err)
 		}
 	}
-	if _, err := h.Fetched(t.Context(), vault(t), "T1"); !errors.Is(err, task.ErrNotFound) {
+	if _, err := h.snapshots().Fetched(t.Context(), vault(t), "T1"); !errors.Is(err, task.ErrNotFound) {
 		t.Errorf("an empty one: %v", err)
 	}
 }
@@ -127,9 +130,10 @@ func TestShip_takesNoOptionForARepository(t *testing.T) {
 func TestUnfold_readsWhatWasFolded(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
-	record, err := h.FolderCommit(t.Context(), folder(t), map[string]string{"workflow.yml": "name: own\n"}, "m\n")
+	record, err := h.snapshots().FolderCommit(t.Context(), folder(t),
+		map[string]string{"workflow.yml": "name: own\n"}, "m\n")
 	want(t, "error", err, nil)
-	files, texts, err := h.Unfold(t.Context(), record)
+	files, texts, err := h.snapshots().Unfold(t.Context(), record)
 	want(t, "error", err, nil)
 	want(t, "files", len(files), 2)
 	want(t, "document", string(files["TASK.md"]), "# A task\n")
@@ -137,14 +141,14 @@ func TestUnfold_readsWhatWasFolded(t *testing.T) {
 	want(t, "workflow", string(texts["workflow.yml"]), "name: own\n")
 	// A link, and a program, are no files of a task's folder.
 	for _, mode := range []string{"120000", "100755"} {
-		blob := git(t, h.Path, "rev-parse", record+":workflow.yml")
+		blob := gitIn(t, h.Path, "rev-parse", record+":workflow.yml")
 		index := filepath.Join(t.TempDir(), "index")
-		_, err := h.git(t.Context(), call{dir: h.Path, index: index, args: []string{"update-index", "--add",
+		_, err := h.Do(t.Context(), git.Call{Dir: h.Path, Index: index, Args: []string{"update-index", "--add",
 			"--cacheinfo", mode + "," + blob + ",task/TASK.md"}})
 		want(t, "error", err, nil)
-		tree, err := h.git(t.Context(), call{dir: h.Path, index: index, args: []string{"write-tree"}})
+		tree, err := h.Do(t.Context(), git.Call{Dir: h.Path, Index: index, Args: []string{"write-tree"}})
 		want(t, "error", err, nil)
-		_, _, err = h.Unfold(t.Context(), tree.Text())
+		_, _, err = h.snapshots().Unfold(t.Context(), tree.Text())
 		wantError(t, err, "no file of a task's folder")
 	}
 }
@@ -157,20 +161,20 @@ func TestRestore_laysOutWhatWasUncommitted(t *testing.T) {
 	head := commit(t, s.Dir, "gone", "g")
 	write(t, s.Dir, "one", "changed")
 	write(t, s.Dir, "new", "n")
-	git(t, s.Dir, "rm", "-q", "gone")
-	record, err := h.FolderCommit(t.Context(), folder(t), nil, "m\n")
+	gitIn(t, s.Dir, "rm", "-q", "gone")
+	record, err := h.snapshots().FolderCommit(t.Context(), folder(t), nil, "m\n")
 	want(t, "error", err, nil)
 	work, _, err := s.WorkCommit(t.Context(), "T1", takeAll)
 	want(t, "error", err, nil)
-	want(t, "shipped", h.Ship(t.Context(), to, Shipment{"T1", "", Shipped{Record: record, Work: work}}), nil)
+	want(t, "shipped", h.snapshots().Ship(t.Context(), to, shipment("", ship.Shipped{Record: record, Work: work})), nil)
 
 	other := newHome(t)
-	got, err := other.Fetched(t.Context(), to, "T1")
+	got, err := ship.Snapshots{Repo: other.Repo}.Fetched(t.Context(), to, "T1")
 	want(t, "error", err, nil)
-	want(t, "fetched", got, Shipped{Record: record, Work: work})
+	want(t, "fetched", got, ship.Shipped{Record: record, Work: work})
 	for range 2 {
-		want(t, "branch", other.Begin(t.Context(), "topic", got.Work), nil)
-		want(t, "tip", git(t, other.Path, "rev-parse", "topic"), head)
+		want(t, "branch", ship.Snapshots{Repo: other.Repo}.Begin(t.Context(), "topic", got.Work), nil)
+		want(t, "tip", gitIn(t, other.Path, "rev-parse", "topic"), head)
 	}
 	there := other.prepared(t, "topic", "T1")
 	write(t, there.Dir, "mine", "m")
@@ -187,17 +191,17 @@ func TestRestore_laysOutWhatWasUncommitted(t *testing.T) {
 		want(t, "changed", read(t, there.Dir, "one"), "changed")
 		want(t, "new", read(t, there.Dir, "new"), "n")
 		want(t, "gone", exists(there.Dir, "gone"), false)
-		want(t, "head", git(t, there.Dir, "rev-parse", "HEAD"), head)
+		want(t, "head", gitIn(t, there.Dir, "rev-parse", "HEAD"), head)
 	}
-	own := git(t, other.Path, "commit-tree", "-m", "own", "main^{tree}")
-	git(t, other.Path, "branch", "stray", own)
-	wantError(t, other.Begin(t.Context(), "stray", got.Work), "lacks the commit")
-	git(t, other.Path, "branch", "earlier", "topic~1") // of a home that had the task before
-	git(t, other.Path, "worktree", "add", "-q", filepath.Join(t.TempDir(), "elsewhere"), "earlier")
-	wantError(t, other.Begin(t.Context(), "earlier", got.Work), "lacks the commit")
-	git(t, other.Path, "branch", "older", "topic~1")
-	want(t, "an older branch", other.Begin(t.Context(), "older", got.Work), nil)
-	want(t, "tip", git(t, other.Path, "rev-parse", "older"), head)
+	own := gitIn(t, other.Path, "commit-tree", "-m", "own", "main^{tree}")
+	gitIn(t, other.Path, "branch", "stray", own)
+	wantError(t, ship.Snapshots{Repo: other.Repo}.Begin(t.Context(), "stray", got.Work), "lacks the commit")
+	gitIn(t, other.Path, "branch", "earlier", "topic~1") // of a home that had the task before
+	gitIn(t, other.Path, "worktree", "add", "-q", filepath.Join(t.TempDir(), "elsewhere"), "earlier")
+	wantError(t, ship.Snapshots{Repo: other.Repo}.Begin(t.Context(), "earlier", got.Work), "lacks the commit")
+	gitIn(t, other.Path, "branch", "older", "topic~1")
+	want(t, "an older branch", ship.Snapshots{Repo: other.Repo}.Begin(t.Context(), "older", got.Work), nil)
+	want(t, "tip", gitIn(t, other.Path, "rev-parse", "older"), head)
 }
 
 // A branch may have no file at all: an empty first commit is enough.
@@ -206,21 +210,22 @@ func TestRestore_laysOutABranchWithoutAnyFile(t *testing.T) {
 	for _, uncommitted := range []bool{false, true} {
 		h, to := newHome(t), vault(t)
 		s := h.prepared(t, "topic", "T1")
-		git(t, s.Dir, "rm", "-q", "-r", ".")
-		git(t, s.Dir, "commit", "-q", "-m", "no file")
+		gitIn(t, s.Dir, "rm", "-q", "-r", ".")
+		gitIn(t, s.Dir, "commit", "-q", "-m", "no file")
 		if uncommitted {
 			write(t, s.Dir, "new", "n")
 		}
-		record, err := h.FolderCommit(t.Context(), folder(t), nil, "m\n")
+		record, err := h.snapshots().FolderCommit(t.Context(), folder(t), nil, "m\n")
 		want(t, "error", err, nil)
 		work, _, err := s.WorkCommit(t.Context(), "T1", takeAll)
 		want(t, "error", err, nil)
-		want(t, "shipped", h.Ship(t.Context(), to, Shipment{"T1", "", Shipped{Record: record, Work: work}}), nil)
+		want(t, "shipped", h.snapshots().Ship(t.Context(), to, shipment("", ship.Shipped{Record: record,
+			Work: work})), nil)
 
 		other := newHome(t)
-		got, err := other.Fetched(t.Context(), to, "T1")
+		got, err := ship.Snapshots{Repo: other.Repo}.Fetched(t.Context(), to, "T1")
 		want(t, "error", err, nil)
-		want(t, "branch", other.Begin(t.Context(), "topic", got.Work), nil)
+		want(t, "branch", ship.Snapshots{Repo: other.Repo}.Begin(t.Context(), "topic", got.Work), nil)
 		there := other.prepared(t, "topic", "T1")
 		stays, err := there.Restore(t.Context(), "T1")
 		want(t, "error", err, nil)
@@ -233,11 +238,11 @@ func TestBranchCommit_isOnTopOfTheBranch(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	tip := h.topic(t, "topic", "work.txt", "x")
-	work, err := h.BranchCommit(t.Context(), "T1", "topic")
+	work, err := h.snapshots().BranchCommit(t.Context(), "T1", "topic")
 	want(t, "error", err, nil)
-	want(t, "parent", git(t, h.Path, "rev-parse", work+"^"), tip)
-	want(t, "tree", git(t, h.Path, "rev-parse", work+"^{tree}"), git(t, h.Path, "rev-parse", "topic^{tree}"))
-	none, err := h.BranchCommit(t.Context(), "T1", "nowhere")
+	want(t, "parent", gitIn(t, h.Path, "rev-parse", work+"^"), tip)
+	want(t, "tree", gitIn(t, h.Path, "rev-parse", work+"^{tree}"), gitIn(t, h.Path, "rev-parse", "topic^{tree}"))
+	none, err := h.snapshots().BranchCommit(t.Context(), "T1", "nowhere")
 	want(t, "error", err, nil)
 	want(t, "no branch", none, "")
 }

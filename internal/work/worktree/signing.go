@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"orange/internal/run/proc"
+	"orange/internal/work/git"
 )
 
 // Committing is what git does at each commit in the repository.
@@ -26,10 +27,10 @@ const signLimit = 5 * time.Second
 
 // Committing tells what git does at each commit. Of a signature it tries only what needs no one: no passphrase, and no
 // touch of a key.
-func (r Repo) Committing(ctx context.Context) (Committing, error) {
-	out, err := r.git(ctx, call{dir: r.Path, hooks: true, args: []string{"config", "--null", "--get-regexp",
+func (r Needs) Committing(ctx context.Context) (Committing, error) {
+	out, err := r.Do(ctx, git.Call{Dir: r.Path, Hooks: true, Args: []string{"config", "--null", "--get-regexp",
 		`^(commit\.gpgsign|gpg\..*|user\.signingkey|core\.hookspath|filter\..*)$`}})
-	if err != nil && exitCode(err) != 1 { // git's status where there is no such key
+	if err != nil && git.ExitCode(err) != 1 { // git's status where there is no such key
 		return Committing{}, fmt.Errorf("ask git what it does at a commit: %w", err)
 	}
 	set := map[string]string{}
@@ -46,7 +47,7 @@ func (r Repo) Committing(ctx context.Context) (Committing, error) {
 }
 
 // signs tells how commits are signed, by what is set.
-func (r Repo) signs(ctx context.Context, set map[string]string) Committing {
+func (r Needs) signs(ctx context.Context, set map[string]string) Committing {
 	if !isTrue(set["commit.gpgsign"]) {
 		return Committing{}
 	}
@@ -95,7 +96,7 @@ func signsBySSH(ctx context.Context, dir string, set map[string]string) Committi
 	}
 	try := proc.Command{Name: "ssh-keygen", Args: []string{"-Y", "sign", "-n", "git", "-f", key}, Dir: dir,
 		Env: []string{"SSH_ASKPASS_REQUIRE=never", "LC_ALL=C"}, Stdin: strings.NewReader("x")}
-	ended, err := proc.RunLimited(ctx, try, proc.Limits{Time: signLimit, Output: mostSaid})
+	ended, err := proc.RunLimited(ctx, try, proc.Limits{Time: signLimit, Output: git.MostSaid})
 	if err == nil && ended.Code != 0 {
 		err = errors.New(strings.TrimSpace(ended.Output))
 	}
@@ -128,7 +129,7 @@ func signsByGPG(ctx context.Context, set map[string]string) Committing {
 		args = append(args, "--", key)
 	}
 	ended, err := proc.RunLimited(ctx, proc.Command{Name: program, Args: args, Env: []string{"LC_ALL=C"}},
-		proc.Limits{Time: signLimit, Output: mostSaid})
+		proc.Limits{Time: signLimit, Output: git.MostSaid})
 	switch {
 	case err != nil:
 		signing.Trouble = fmt.Sprintf("%v; install it, or sign nothing: git config commit.gpgSign false", err)

@@ -1,3 +1,11 @@
+// Package worktree is the worktrees of a repository that agents work in: made, checked, kept, cleared and removed.
+//
+// It owns preparing a worktree, keeping what would be lost, the link to the task's document, and taking a worktree
+// away. It does not own which task has which one, nor whether an agent still lives in it: end it before Release.
+//
+// The rule: no one's work is ever destroyed, and the user's own checkout is never switched, reset or dirtied.
+// Local branches are never deleted. What is about to be cleared is kept under refs/orange/rescue/TASK/N first;
+// when it cannot be kept, nothing is cleared.
 package worktree
 
 import (
@@ -11,11 +19,12 @@ import (
 	"time"
 
 	"orange/internal/run/proc"
+	"orange/internal/work/git"
 )
 
 // Slot is one worktree of the pool.
 type Slot struct {
-	Repo Repo
+	Repo git.Repo
 	Dir  string // absolute
 	// the last commit that is known of the branch that is checked out or is to be; asked only where git has no such
 	// branch
@@ -52,7 +61,7 @@ func (s Slot) look(ctx context.Context) (place, bool, error) {
 	}
 	if here, own := s.own(ctx); own {
 		// settings of its own, which may lead git elsewhere, have no say in what a detached one has
-		if here.head, err = headOf(here.gitDir); err == nil && isCommit(here.head) {
+		if here.head, err = git.HeadOf(here.gitDir); err == nil && git.IsCommit(here.head) {
 			return here, true, nil
 		}
 	}
@@ -78,7 +87,7 @@ func (s Slot) addInterrupted(entries []os.DirEntry) bool {
 		return len(text) == 0
 	}
 	_, err = os.Stat(dir)
-	return errors.Is(err, os.ErrNotExist) || begun(dir, time.Now()) || unfinished(dir) && s.orphaned()
+	return errors.Is(err, os.ErrNotExist) || git.LeftUnfinished(dir, time.Now()) || git.Unfinished(dir) && s.orphaned()
 }
 
 // orphaned reports whether it is known that no git is making the slot.
@@ -93,12 +102,12 @@ func (s Slot) askGit(ctx context.Context) (place, bool, error) {
 		"--git-path", "info/exclude", "HEAD", "--symbolic-full-name", "HEAD")
 	lines := strings.Split(string(out.Stdout), "\n")
 	const paths, all = 4, 6
-	unborn := refusedWith(err, "ambiguous argument 'HEAD'") && len(lines) > paths
-	if gone := s.Repo.gone(); err != nil && gone != nil {
+	unborn := git.RefusedWith(err, "ambiguous argument 'HEAD'") && len(lines) > paths
+	if gone := s.Repo.Gone(); err != nil && gone != nil {
 		return place{}, false, fmt.Errorf("look at workspace %q: %w", s.Dir, gone)
 	}
-	if refusedWith(err, "not a git repository") {
-		return place{}, false, s.Repo.withMisplaced(s.Dir, fmt.Errorf("look at workspace %q: the folder holds "+
+	if git.RefusedWith(err, "not a git repository") {
+		return place{}, false, s.Repo.WithMisplaced(s.Dir, fmt.Errorf("look at workspace %q: the folder holds "+
 			"something else than a worktree; save what is in it and move it away", s.Dir))
 	}
 	if err != nil && !unborn {
@@ -125,53 +134,24 @@ func (s Slot) askGit(ctx context.Context) (place, bool, error) {
 
 // checkOurs refuses the user's own checkout, another repository's worktree, and a folder inside something larger.
 func (s Slot) checkOurs(ctx context.Context, top, gitDir, common string) error {
-	shared, err := s.Repo.commonDir(ctx)
+	shared, err := s.Repo.CommonDir(ctx)
 	if err != nil {
 		return err
 	}
-	if samePath(gitDir, common) {
+	if git.SamePath(gitDir, common) {
 		return fmt.Errorf("look at workspace %q: it is a repository of its own, not a worktree of %q; save "+
 			"what is in it and move it away", s.Dir, s.Repo.Path)
 	}
-	if !samePath(common, shared) || !samePath(top, s.Dir) {
+	if !git.SamePath(common, shared) || !git.SamePath(top, s.Dir) {
 		return fmt.Errorf("look at workspace %q: it belongs to %q, not to %q; save what is in it and move it "+
 			"away", s.Dir, common, s.Repo.Path)
 	}
 	return nil
 }
 
-// commonDir is git's own folder of the repository.
-func (r Repo) commonDir(ctx context.Context) (string, error) {
-	if dir, known := r.folder(); known {
-		return dir, nil
-	}
-	lines, err := r.revParse(ctx, r.Path, 1, "--git-common-dir")
-	if err != nil {
-		return "", fmt.Errorf("find the repository of %q: %w", r.Path, err)
-	}
-	return lines[0], nil
-}
-
-// samePath compares by what is there, and by name where one of them is not.
-func samePath(a, b string) bool {
-	first, firstErr := os.Stat(a)
-	second, secondErr := os.Stat(b)
-	if firstErr == nil && secondErr == nil {
-		return os.SameFile(first, second)
-	}
-	return resolved(a) == resolved(b)
-}
-
-func resolved(path string) string {
-	if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
-		return filepath.Join(dir, filepath.Base(path))
-	}
-	return filepath.Clean(path)
-}
-
 func (s Slot) symbolicHead(ctx context.Context) (string, error) {
 	out, err := s.run(ctx, "symbolic-ref", "--quiet", "HEAD")
-	if exitCode(err) == 1 {
+	if git.ExitCode(err) == 1 {
 		return "", nil
 	}
 	if err != nil {
@@ -200,7 +180,7 @@ func (s Slot) Branch(ctx context.Context) (string, error) {
 
 // Rename gives a branch another name; no other branch is overwritten. Doing it again is no error.
 func (s Slot) Rename(ctx context.Context, from, to string) error {
-	if err := errors.Join(CheckBranch(ctx, from), CheckBranch(ctx, to)); err != nil {
+	if err := errors.Join(git.CheckBranch(ctx, from), git.CheckBranch(ctx, to)); err != nil {
 		return err
 	}
 	here, present, err := s.look(ctx)
@@ -210,7 +190,7 @@ func (s Slot) Rename(ctx context.Context, from, to string) error {
 	if err != nil {
 		return fmt.Errorf("cannot rename branch %q: %w", from, err)
 	}
-	known, err := s.Repo.refs(ctx, "refs/heads/"+from)
+	known, err := s.Repo.Refs(ctx, "refs/heads/"+from)
 	if err != nil {
 		return fmt.Errorf("cannot rename branch %q: %w", from, err)
 	}
@@ -225,7 +205,7 @@ func (s Slot) Rename(ctx context.Context, from, to string) error {
 
 // Switch puts the slot on an existing branch. It refuses when changed files would be overwritten.
 func (s Slot) Switch(ctx context.Context, branch string) error {
-	if err := CheckBranch(ctx, branch); err != nil {
+	if err := git.CheckBranch(ctx, branch); err != nil {
 		return err
 	}
 	here, present, err := s.look(ctx)
@@ -234,7 +214,7 @@ func (s Slot) Switch(ctx context.Context, branch string) error {
 	}
 	replaced := ""
 	if err == nil {
-		replaced, err = s.replacedDocument(ctx, here)
+		replaced, err = s.Document().replacedDocument(ctx, here)
 	}
 	if replaced != "" { // git would overwrite an excluded file that holds a person's or an agent's words
 		err = fmt.Errorf("a program replaced the link %q by a file of its own; adopt it first", replaced)
@@ -251,7 +231,7 @@ func (s Slot) Switch(ctx context.Context, branch string) error {
 
 // with is git in the slot with an index of its own.
 func (s Slot) with(ctx context.Context, index string, args ...string) (proc.Result, error) {
-	return s.Repo.git(ctx, call{dir: s.Dir, args: args, index: index})
+	return s.Repo.Do(ctx, git.Call{Dir: s.Dir, Args: args, Index: index})
 }
 
 // Make makes the worktree at Base, on no branch, where it is missing: ahead of time, for a task that comes later.
@@ -275,7 +255,7 @@ func (s Slot) Make(ctx context.Context) error {
 // folder. No program is run for it.
 // A slot that is not there was never touched.
 func (s Slot) Touched() (time.Time, error) {
-	gitDir, err := s.gitDir()
+	gitDir, err := git.DirOf(s.Dir)
 	if errors.Is(err, os.ErrNotExist) {
 		return time.Time{}, nil
 	}
@@ -322,10 +302,4 @@ func (s Slot) Holds(ctx context.Context, taskID, branch string) (bool, error) {
 	}
 	owner, err := here.owner()
 	return owner == taskID || owner == unknownTask && here.on(branch), err
-}
-
-// HasBranch reports whether there is a branch of that name, here or, as far as is known, on origin.
-func (r Repo) HasBranch(ctx context.Context, branch string) (bool, error) {
-	known, err := r.refs(ctx, "refs/heads/"+branch, "refs/remotes/origin/"+branch)
-	return len(known) > 0, err
 }

@@ -12,27 +12,28 @@ import (
 	"time"
 
 	"orange/internal/run/proc"
+	"orange/internal/work/merge"
 )
 
 func TestPrepare_startsWhereTheBranchIs(t *testing.T) {
 	t.Parallel()
 	h := newHomeWithOrigin(t)
 	other := h.colleague(t)
-	git(t, other, "switch", "-q", "-c", "theirs")
+	gitIn(t, other, "switch", "-q", "-c", "theirs")
 	theirs := commit(t, other, "theirs.txt", "x")
-	git(t, other, "push", "-q", "origin", "theirs")
-	git(t, h.Path, "fetch", "-q")
-	git(t, h.Path, "switch", "-q", "-c", "mine")
+	gitIn(t, other, "push", "-q", "origin", "theirs")
+	gitIn(t, h.Path, "fetch", "-q")
+	gitIn(t, h.Path, "switch", "-q", "-c", "mine")
 	mine := commit(t, h.Path, "mine.txt", "x")
-	git(t, h.Path, "switch", "-q", "main")
+	gitIn(t, h.Path, "switch", "-q", "main")
 	for n, c := range []struct {
 		branch, head string
-	}{{"fresh", git(t, h.Path, "rev-parse", "main")}, {"mine", mine}, {"theirs", theirs}} {
+	}{{"fresh", gitIn(t, h.Path, "rev-parse", "main")}, {"mine", mine}, {"theirs", theirs}} {
 		t.Run(c.branch, func(t *testing.T) {
 			s := h.slot(n)
 			prepare(t, s, c.branch, "T1")
-			want(t, "HEAD", git(t, s.Dir, "rev-parse", "HEAD"), c.head)
-			want(t, "branch", git(t, s.Dir, "branch", "--show-current"), c.branch)
+			want(t, "HEAD", gitIn(t, s.Dir, "rev-parse", "HEAD"), c.head)
+			want(t, "branch", gitIn(t, s.Dir, "branch", "--show-current"), c.branch)
 			_, err := try(s.Dir, "rev-parse", "@{upstream}")
 			want(t, "has upstream", err == nil, false)
 		})
@@ -46,20 +47,20 @@ func TestPrepare_twiceChangesNothingUnderAnAgentsHands(t *testing.T) {
 	head := commit(t, s.Dir, "work.txt", "done\n")
 	write(t, s.Dir, "a.txt", "half\n")
 	write(t, s.Dir, "new.txt", "new\n")
-	git(t, s.Dir, "add", "new.txt")
-	status := git(t, s.Dir, "status", "--porcelain")
+	gitIn(t, s.Dir, "add", "new.txt")
+	status := gitIn(t, s.Dir, "status", "--porcelain")
 	done := prepare(t, s, "topic", "T1")
-	want(t, "head", git(t, s.Dir, "rev-parse", "HEAD"), head)
+	want(t, "head", gitIn(t, s.Dir, "rev-parse", "HEAD"), head)
 	want(t, "rescued", len(done.Rescued), 0)
-	want(t, "status", git(t, s.Dir, "status", "--porcelain"), status)
+	want(t, "status", gitIn(t, s.Dir, "status", "--porcelain"), status)
 
 	// In the middle of a rebase HEAD is detached, and the agent is at work all the same.
-	git(t, s.Dir, "stash", "-q")
+	gitIn(t, s.Dir, "stash", "-q")
 	if _, err := try(s.Dir, "rebase", "--exec", "false", "HEAD~1"); err == nil {
 		t.Fatal("the rebase did not stop")
 	}
 	prepare(t, s, "topic", "T1")
-	want(t, "rebase goes on", exists(git(t, s.Dir, "rev-parse", "--git-dir"), "rebase-merge"), true)
+	want(t, "rebase goes on", exists(gitIn(t, s.Dir, "rev-parse", "--git-dir"), "rebase-merge"), true)
 }
 
 // Defect 9 of the original: cancel, and the next acquire, reset the branch.
@@ -71,9 +72,9 @@ func TestCancelThenAcquireAgain_keepsTheBranchesCommits(t *testing.T) {
 	release(t, s, "T1")
 	prepare(t, s, "other", "T2")
 	release(t, s, "T2")
-	want(t, "branch", git(t, h.Path, "rev-parse", "topic"), head)
+	want(t, "branch", gitIn(t, h.Path, "rev-parse", "topic"), head)
 	prepare(t, s, "topic", "T1")
-	want(t, "head", git(t, s.Dir, "rev-parse", "HEAD"), head)
+	want(t, "head", gitIn(t, s.Dir, "rev-parse", "HEAD"), head)
 	want(t, "work", read(t, s.Dir, "work.txt"), "done\n")
 }
 
@@ -98,17 +99,17 @@ func TestPrepare_keepsWhatIsLeftOver(t *testing.T) {
 		t.Fatalf("rescued %v", done.Rescued)
 	}
 	want(t, "ref", done.Rescued[0].Ref, "refs/orange/rescue/T1/1")
-	want(t, "content", git(t, h.Path, "show", "refs/orange/rescue/T1/1:a.txt"), "half")
+	want(t, "content", gitIn(t, h.Path, "show", "refs/orange/rescue/T1/1:a.txt"), "half")
 	want(t, "slot", read(t, s.Dir, "a.txt"), "one\n")
 
-	git(t, s.Dir, "switch", "-q", "--detach")
+	gitIn(t, s.Dir, "switch", "-q", "--detach")
 	lost := commit(t, s.Dir, "lost.txt", "x")
 	done = prepare(t, s, "third", "T3")
 	if len(done.Rescued) != 1 {
 		t.Fatalf("rescued %v", done.Rescued)
 	}
 	want(t, "ref", done.Rescued[0].Ref, "refs/orange/rescue/T2/1")
-	want(t, "commit", git(t, h.Path, "rev-parse", "refs/orange/rescue/T2/1"), lost)
+	want(t, "commit", gitIn(t, h.Path, "rev-parse", "refs/orange/rescue/T2/1"), lost)
 }
 
 // What a program that outlived its task writes into a free slot is no one's, and is kept all the same.
@@ -131,10 +132,10 @@ func TestPrepare_keepsWhatWasWrittenIntoAFreeSlot(t *testing.T) {
 				t.Fatalf("rescued %v", done.Rescued)
 			}
 			want(t, "ref", done.Rescued[0].Ref, "refs/orange/rescue/unknown/1")
-			want(t, "content", git(t, h.Path, "show", done.Rescued[0].Ref+":"+c.file), "late")
-			want(t, "status", git(t, s.Dir, "status", "--porcelain"), "")
-			want(t, "branch", git(t, s.Dir, "branch", "--show-current"), c.branch)
-			want(t, "head", git(t, s.Dir, "rev-parse", "HEAD"), git(t, h.Path, "rev-parse", "refs/heads/"+c.branch))
+			want(t, "content", gitIn(t, h.Path, "show", done.Rescued[0].Ref+":"+c.file), "late")
+			want(t, "status", gitIn(t, s.Dir, "status", "--porcelain"), "")
+			want(t, "branch", gitIn(t, s.Dir, "branch", "--show-current"), c.branch)
+			want(t, "head", gitIn(t, s.Dir, "rev-parse", "HEAD"), gitIn(t, h.Path, "rev-parse", "refs/heads/"+c.branch))
 		})
 	}
 }
@@ -153,7 +154,7 @@ func TestPrepare_afterTheFolderWasDeletedByHand(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	s := h.prepared(t, "topic", "T1")
-	git(t, s.Dir, "switch", "-q", "--detach")
+	gitIn(t, s.Dir, "switch", "-q", "--detach")
 	lost := commit(t, s.Dir, "lost.txt", "x")
 	if err := os.RemoveAll(s.Dir); err != nil {
 		t.Fatal(err)
@@ -167,18 +168,18 @@ func TestPrepare_afterTheFolderWasDeletedByHand(t *testing.T) {
 		t.Fatal(err)
 	}
 	prepare(t, s, "topic", "T1")
-	want(t, "branch", git(t, s.Dir, "branch", "--show-current"), "topic")
+	want(t, "branch", gitIn(t, s.Dir, "branch", "--show-current"), "topic")
 }
 
 func TestPrepare_afterWorktreeAddWasKilled(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	s := h.prepared(t, "topic", "T1")
-	gitDir := git(t, s.Dir, "rev-parse", "--git-dir")
+	gitDir := gitIn(t, s.Dir, "rev-parse", "--git-dir")
 	write(t, gitDir, "locked", "initializing")
 	write(t, gitDir, "index.lock", "")
 	prepare(t, s, "topic", "T1")
-	want(t, "status", git(t, s.Dir, "status", "--porcelain"), "")
+	want(t, "status", gitIn(t, s.Dir, "status", "--porcelain"), "")
 	want(t, "what is left behind", pool(t, s), ".prepared|my repo--1")
 }
 
@@ -188,7 +189,7 @@ func TestPrepare_afterWorktreeAddWasKilledBeforeItsFirstWord(t *testing.T) {
 	for name, known := range map[string]bool{"git knows of it": true, "git does not": false} {
 		h := newHome(t)
 		s := h.prepared(t, "topic", "T1")
-		gitDir := git(t, s.Dir, "rev-parse", "--git-dir")
+		gitDir := gitIn(t, s.Dir, "rev-parse", "--git-dir")
 		if err := os.RemoveAll(s.Dir); err != nil {
 			t.Fatal(err)
 		}
@@ -202,8 +203,8 @@ func TestPrepare_afterWorktreeAddWasKilledBeforeItsFirstWord(t *testing.T) {
 			t.Fatal(err)
 		}
 		prepare(t, s, "topic", "T1")
-		want(t, name, git(t, s.Dir, "branch", "--show-current"), "topic")
-		want(t, name+": status", git(t, s.Dir, "status", "--porcelain"), "")
+		want(t, name, gitIn(t, s.Dir, "branch", "--show-current"), "topic")
+		want(t, name+": status", gitIn(t, s.Dir, "status", "--porcelain"), "")
 	}
 	h := newHome(t)
 	s := h.prepared(t, "topic", "T1")
@@ -237,7 +238,7 @@ func TestPrepare_afterWorktreeAddWasKilledBeforeItKnewItsRepository(t *testing.T
 			}
 			h := newHome(t)
 			s := h.prepared(t, "topic", "T1")
-			gitDir := git(t, s.Dir, "rev-parse", "--absolute-git-dir")
+			gitDir := gitIn(t, s.Dir, "rev-parse", "--absolute-git-dir")
 			entries, err := os.ReadDir(s.Dir)
 			want(t, "error", err, nil)
 			for _, e := range entries {
@@ -255,9 +256,9 @@ func TestPrepare_afterWorktreeAddWasKilledBeforeItKnewItsRepository(t *testing.T
 			then := time.Now().Add(-c.age)
 			want(t, "error", os.Chtimes(gitDir, then, then), nil)
 			prepare(t, s, "topic", "T1")
-			want(t, "branch", git(t, s.Dir, "branch", "--show-current"), "topic")
-			want(t, "status", git(t, s.Dir, "status", "--porcelain"), "")
-			git(t, h.Path, "fsck", "--no-dangling")
+			want(t, "branch", gitIn(t, s.Dir, "branch", "--show-current"), "topic")
+			want(t, "status", gitIn(t, s.Dir, "status", "--porcelain"), "")
+			gitIn(t, h.Path, "fsck", "--no-dangling")
 		})
 	}
 }
@@ -271,7 +272,7 @@ func TestPrepare_waitsForAGitThatStillMakesTheWorktree(t *testing.T) {
 	if _, err := proc.WorkingOn(s.Dir, "git"); errors.Is(err, errors.ErrUnsupported) {
 		t.Skip("this system does not tell who works on what")
 	}
-	gitDir := git(t, s.Dir, "rev-parse", "--absolute-git-dir")
+	gitDir := gitIn(t, s.Dir, "rev-parse", "--absolute-git-dir")
 	write(t, gitDir, "locked", "initializing")
 	shell, err := exec.LookPath("sh")
 	want(t, "error", err, nil)
@@ -301,15 +302,15 @@ func TestPrepare_waitsForAGitThatStillMakesTheWorktree(t *testing.T) {
 	want(t, "error", <-gone, nil)
 	want(t, "error", <-done, nil)
 	want(t, "what the slow git found", strings.HasPrefix(read(t, h.root, "said"), "gitdir: "), true)
-	want(t, "branch", git(t, s.Dir, "branch", "--show-current"), "topic")
+	want(t, "branch", gitIn(t, s.Dir, "branch", "--show-current"), "topic")
 }
 
 func TestSlot_refusesWhatIsNotItsOwn(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	write(t, h.root, "files/precious.txt", "x")
-	git(t, h.root, "clone", "-q", h.Path, "clone")
-	git(t, h.root, "init", "-q", "around") // a repository around the pool, such as a home under git
+	gitIn(t, h.root, "clone", "-q", h.Path, "clone")
+	gitIn(t, h.root, "init", "-q", "around") // a repository around the pool, such as a home under git
 	write(t, h.root, "around/pool/1/precious.txt", "x")
 	other := newHome(t)
 	foreign := other.prepared(t, "topic", "T1")
@@ -331,7 +332,7 @@ func refuses(t *testing.T, h home, dir, says string) {
 	wantError(t, err, says)
 	_, err = s.Release(t.Context(), "T1")
 	wantError(t, err, says)
-	wantError(t, h.Remove(t.Context(), dir), says)
+	wantError(t, Worktrees{Repo: h.Repo}.Remove(t.Context(), dir), says)
 }
 
 // An agent writes its worktree's .git file, and these folders are what a sandbox lets it write.
@@ -342,8 +343,8 @@ func TestGitDirs_believesNoFileThatNamesAnotherPlace(t *testing.T) {
 	prepare(t, other, "other", "T2")
 	own, shared, err := s.GitDirs(t.Context())
 	want(t, "error", err, nil)
-	want(t, "own", own, git(t, s.Dir, "rev-parse", "--absolute-git-dir"))
-	want(t, "shared", shared, git(t, s.Dir, "rev-parse", "--path-format=absolute", "--git-common-dir"))
+	want(t, "own", own, gitIn(t, s.Dir, "rev-parse", "--absolute-git-dir"))
+	want(t, "shared", shared, gitIn(t, s.Dir, "rev-parse", "--path-format=absolute", "--git-common-dir"))
 	back, err := filepath.Rel(own, filepath.Join(s.Dir, ".git"))
 	want(t, "error", err, nil)
 	write(t, own, "gitdir", back+"\n") // as git writes it with worktree.useRelativePaths
@@ -351,7 +352,7 @@ func TestGitDirs_believesNoFileThatNamesAnotherPlace(t *testing.T) {
 	want(t, "error", err, nil)
 	want(t, "own", again, own)
 	for _, place := range []string{
-		git(t, other.Dir, "rev-parse", "--absolute-git-dir"), "/etc/ssh/ssh_config.d",
+		gitIn(t, other.Dir, "rev-parse", "--absolute-git-dir"), "/etc/ssh/ssh_config.d",
 		filepath.Join(own, "..", "..", "x"),
 	} {
 		write(t, s.Dir, ".git", "gitdir: "+place+"\n")
@@ -365,7 +366,7 @@ func TestGitDirs_believesNoFileThatNamesAnotherPlace(t *testing.T) {
 func TestBranches_awkwardNamesAllTheWay(t *testing.T) {
 	t.Parallel()
 	h := newHomeWithOrigin(t)
-	git(t, h.Path, "tag", "v1.2", "HEAD") // a tag of the same name must not be meant
+	gitIn(t, h.Path, "tag", "v1.2", "HEAD") // a tag of the same name must not be meant
 	commit(t, h.Path, "b.txt", "two\n")
 	s := h.slot(1)
 	for name, branch := range awkward() {
@@ -373,12 +374,12 @@ func TestBranches_awkwardNamesAllTheWay(t *testing.T) {
 		now, err := s.Branch(t.Context())
 		want(t, name+" branch", now, branch)
 		want(t, name+" error", err, nil)
-		want(t, name+" start", git(t, s.Dir, "rev-parse", "HEAD"), git(t, h.Path, "rev-parse", "refs/heads/main"))
+		want(t, name+" start", gitIn(t, s.Dir, "rev-parse", "HEAD"), gitIn(t, h.Path, "rev-parse", "refs/heads/main"))
 		head := commit(t, s.Dir, name+".txt", name)
 		release(t, s, "T1")
 		prepare(t, s, branch, "T1")
-		want(t, name+" again", git(t, s.Dir, "rev-parse", "HEAD"), head)
-		merged, err := h.Merge(t.Context(), MergeRequest{Branch: branch})
+		want(t, name+" again", gitIn(t, s.Dir, "rev-parse", "HEAD"), head)
+		merged, err := h.into().Merge(t.Context(), merge.Plan{Branch: branch})
 		want(t, name+" merge", err == nil && merged.Commit == head, true)
 		release(t, s, "T1")
 	}
@@ -410,7 +411,7 @@ func TestPrepare_sixteenAtOnce(t *testing.T) {
 				s := h.slot(n)
 				_, errs[n] = s.Prepare(context.Background(), prefix+string(rune('a'+n)), "T")
 				if errs[n] == nil {
-					_, errs[n] = s.Link(context.Background(), filepath.Join(h.root, "TASK.md"))
+					_, errs[n] = s.Document().Link(context.Background(), filepath.Join(h.root, "TASK.md"))
 				}
 				if errs[n] == nil && round == 0 {
 					_, errs[n] = s.Release(context.Background(), "T")
@@ -424,7 +425,7 @@ func TestPrepare_sixteenAtOnce(t *testing.T) {
 			}
 		}
 	}
-	want(t, "worktrees", len(strings.Split(git(t, h.Path, "worktree", "list"), "\n")), slots+1)
+	want(t, "worktrees", len(strings.Split(gitIn(t, h.Path, "worktree", "list"), "\n")), slots+1)
 	excludes := 0
 	for _, line := range strings.Split(read(t, h.Path, ".git/info/exclude"), "\n") {
 		if line == "/TASK.md" {
@@ -449,7 +450,7 @@ func TestSlot_smallQuestions(t *testing.T) {
 	want(t, "error", err, nil)
 	known, err := h.BranchExists(ctx, "topic")
 	want(t, "old name", known || err != nil, false)
-	git(t, h.Path, "branch", "other")
+	gitIn(t, h.Path, "branch", "other")
 	wantError(t, s.Rename(ctx, "renamed", "other"), "cannot rename", "other")
 	wantError(t, s.Rename(ctx, "-x", "other"), "cannot use")
 	_, err = h.slot(9).Branch(ctx)
@@ -459,14 +460,14 @@ func TestSlot_smallQuestions(t *testing.T) {
 func TestSwitch_refusesToOverwrite(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
-	git(t, h.Path, "switch", "-q", "-c", "other")
+	gitIn(t, h.Path, "switch", "-q", "-c", "other")
 	commit(t, h.Path, "a.txt", "other\n")
-	git(t, h.Path, "switch", "-q", "main")
+	gitIn(t, h.Path, "switch", "-q", "main")
 	s := h.prepared(t, "topic", "T1")
 	write(t, s.Dir, "a.txt", "half\n")
 	wantError(t, s.Switch(t.Context(), "other"), "cannot switch", "a.txt")
 	want(t, "kept", read(t, s.Dir, "a.txt"), "half\n")
-	git(t, s.Dir, "checkout", "-q", "a.txt")
+	gitIn(t, s.Dir, "checkout", "-q", "a.txt")
 	if err := s.Switch(t.Context(), "other"); err != nil {
 		t.Fatal(err)
 	}

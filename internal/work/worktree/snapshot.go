@@ -33,16 +33,16 @@ type Hidden struct {
 }
 
 // Snapshot reads the state of the slot. The second result is false for a slot that does not exist.
-func (s Slot) Snapshot(ctx context.Context) (Snapshot, bool, error) {
+func (s Contents) Snapshot(ctx context.Context) (Snapshot, bool, error) {
 	if _, err := os.Lstat(filepath.Join(s.Dir, ".git")); errors.Is(err, os.ErrNotExist) {
 		return Snapshot{}, false, nil
 	}
 	here, own := s.own(ctx)
-	if gone := s.Repo.gone(); !own && gone != nil {
+	if gone := s.Repo.Gone(); !own && gone != nil {
 		return Snapshot{}, false, fmt.Errorf("cannot look at workspace %q: %w", s.Dir, gone)
 	}
 	if !own {
-		return Snapshot{}, false, s.Repo.withMisplaced(s.Dir, fmt.Errorf("cannot look at workspace %q: it is no "+
+		return Snapshot{}, false, s.Repo.WithMisplaced(s.Dir, fmt.Errorf("cannot look at workspace %q: it is no "+
 			"worktree of %q any more; save what is in it and move it away", s.Dir, s.Repo.Path))
 	}
 	prepared, _, err := s.note(ctx)
@@ -58,7 +58,7 @@ func (s Slot) Snapshot(ctx context.Context) (Snapshot, bool, error) {
 		if base, err := s.Repo.Base(ctx); err == nil { // else nothing is left out
 			commits = append(commits, "^"+base.Commit)
 		}
-		if err := s.Repo.intact(ctx, commits...); err != nil {
+		if err := s.Repo.CheckIntact(ctx, commits...); err != nil {
 			return Snapshot{}, false, fmt.Errorf("cannot look at workspace %q: %w", s.Dir, err)
 		}
 	}
@@ -101,57 +101,4 @@ func (s Slot) Snapshot(ctx context.Context) (Snapshot, bool, error) {
 func outermost(submodules []string, name string) string {
 	at := slices.IndexFunc(submodules, func(s string) bool { return s == name || strings.HasPrefix(name, s+"/") })
 	return submodules[at]
-}
-
-// Between counts what the history of one commit holds and that of the other does not: first what the second has
-// more, then what it has not.
-func (r Repo) Between(ctx context.Context, from, to string) (more, fewer int, err error) {
-	out, err := r.run(ctx, "rev-list", "--left-right", "--count", from+"..."+to, "--")
-	if err == nil {
-		_, err = fmt.Sscan(out.Text(), &fewer, &more)
-	}
-	if err == nil {
-		err = r.comparable(ctx, r.Path, from, to)
-	}
-	if err != nil {
-		return 0, 0, fmt.Errorf("cannot count the commits between %s and %s: %w", from, to, err)
-	}
-	return more, fewer, nil
-}
-
-// Differing are those of the paths that two commits have otherwise.
-func (r Repo) Differing(ctx context.Context, one, other string, paths []string) ([]string, error) {
-	args := []string{"diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", "--ignore-submodules=none", one,
-		other, "--"}
-	for _, path := range paths {
-		args = append(args, ":(top,literal)"+path)
-	}
-	out, err := r.run(ctx, args...)
-	if err != nil {
-		return nil, fmt.Errorf("cannot compare %d files of %s and %s: %w", len(paths), one, other, err)
-	}
-	return strings.FieldsFunc(string(out.Stdout), func(r rune) bool { return r == 0 }), nil
-}
-
-// Changed lists the paths that differ between the head and where it left the base, sorted, and those of them that the
-// base has not; a file that was moved has both of its paths.
-func (r Repo) Changed(ctx context.Context, base, head string) (paths, added []string, err error) {
-	defer explain(&err, "cannot list what changed since %s", base)
-	if err := r.comparable(ctx, r.Path, base, head); err != nil {
-		return nil, nil, err
-	}
-	out, err := r.run(ctx, "diff", "--name-status", "-z", "--no-renames", "--no-ext-diff",
-		"--ignore-submodules=none", base+"..."+head, "--")
-	if err != nil {
-		return nil, nil, err
-	}
-	words := strings.Split(string(out.Stdout), "\x00")
-	for ; len(words) > 1; words = words[2:] {
-		paths = append(paths, words[1])
-		if words[0] == "A" {
-			added = append(added, words[1])
-		}
-	}
-	slices.Sort(paths)
-	return paths, added, nil
 }

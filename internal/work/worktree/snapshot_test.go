@@ -12,29 +12,29 @@ func TestSnapshot_tellsWhatACommitWouldBeAbout(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	s := h.slot(1)
-	if _, there, err := s.Snapshot(t.Context()); there || err != nil {
+	if _, there, err := s.Files().Snapshot(t.Context()); there || err != nil {
 		t.Errorf("before it is made: %t, %v", there, err)
 	}
 	prepare(t, s, "topic", "T1")
 	write(t, h.root, "TASK.md", "# Task\n")
-	if _, err := s.Link(t.Context(), filepath.Join(h.root, "TASK.md")); err != nil {
+	if _, err := s.Document().Link(t.Context(), filepath.Join(h.root, "TASK.md")); err != nil {
 		t.Fatal(err)
 	}
 	write(t, s.Dir, "noise.log", "ignored")
-	at, there, err := s.Snapshot(t.Context())
+	at, there, err := s.Files().Snapshot(t.Context())
 	if err != nil || !there || len(at.Modified)+len(at.New) > 0 {
 		t.Errorf("clean: %+v, %t, %v", at, there, err)
 	}
-	want(t, "head", at.Head, git(t, s.Dir, "rev-parse", "HEAD"))
+	want(t, "head", at.Head, gitIn(t, s.Dir, "rev-parse", "HEAD"))
 	want(t, "branch", at.Branch, "topic")
 	write(t, s.Dir, "a.txt", "two\n")
 	write(t, s.Dir, "new dir/ä.txt", "x")
 	write(t, s.Dir, "staged.txt", "x")
-	git(t, s.Dir, "add", "staged.txt")
+	gitIn(t, s.Dir, "add", "staged.txt")
 	if err := os.Remove(filepath.Join(s.Dir, "sub", "deep.txt")); err != nil {
 		t.Fatal(err)
 	}
-	at, _, err = s.Snapshot(t.Context())
+	at, _, err = s.Files().Snapshot(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,10 +46,10 @@ func TestCommitsAndChanged_compareWithWhereTheBranchBegan(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	s := h.prepared(t, "topic", "T1")
-	begin := git(t, s.Dir, "rev-parse", "HEAD")
+	begin := gitIn(t, s.Dir, "rev-parse", "HEAD")
 	count := func(head string) int {
 		t.Helper()
-		n, _, err := h.Between(t.Context(), git(t, h.Path, "rev-parse", "main"), head)
+		n, _, err := h.Between(t.Context(), gitIn(t, h.Path, "rev-parse", "main"), head)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -57,22 +57,22 @@ func TestCommitsAndChanged_compareWithWhereTheBranchBegan(t *testing.T) {
 	}
 	want(t, "commits at first", count(begin), 0)
 	commit(t, s.Dir, "one two.txt", "x\n")
-	git(t, s.Dir, "mv", "a.txt", "moved.txt")
-	git(t, s.Dir, "commit", "-q", "-m", "move")
+	gitIn(t, s.Dir, "mv", "a.txt", "moved.txt")
+	gitIn(t, s.Dir, "commit", "-q", "-m", "move")
 	commit(t, h.Path, "upstream.txt", "y\n") // not the branch's doing
-	head := git(t, s.Dir, "rev-parse", "HEAD")
+	head := gitIn(t, s.Dir, "rev-parse", "HEAD")
 	want(t, "commits", count(head), 2)
-	paths, _, err := h.Changed(t.Context(), git(t, h.Path, "rev-parse", "main"), head)
+	paths, _, err := h.Changed(t.Context(), gitIn(t, h.Path, "rev-parse", "main"), head)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want(t, "changed", strings.Join(paths, "|"), "a.txt|moved.txt|one two.txt")
-	main := git(t, h.Path, "rev-parse", "main")
+	main := gitIn(t, h.Path, "rev-parse", "main")
 	other, err := h.Differing(t.Context(), main, head, []string{"a.txt", "upstream.txt", "*"})
 	want(t, "otherwise than the base", fmt.Sprint(other, err), "[a.txt upstream.txt] <nil>")
-	git(t, s.Dir, "merge", "-q", "--no-edit", "main")
-	head = git(t, s.Dir, "rev-parse", "HEAD")
-	paths, _, err = h.Changed(t.Context(), git(t, h.Path, "rev-parse", "main"), head)
+	gitIn(t, s.Dir, "merge", "-q", "--no-edit", "main")
+	head = gitIn(t, s.Dir, "rev-parse", "HEAD")
+	paths, _, err = h.Changed(t.Context(), gitIn(t, h.Path, "rev-parse", "main"), head)
 	want(t, "changed after a merge of main", strings.Join(paths, "|"), "a.txt|moved.txt|one two.txt")
 	if _, _, missing := h.Between(t.Context(), strings.Repeat("0", 40), head); err != nil || missing == nil {
 		t.Errorf("an unknown base: %v, %v", err, missing)
@@ -81,7 +81,7 @@ func TestCommitsAndChanged_compareWithWhereTheBranchBegan(t *testing.T) {
 
 func stand(t *testing.T, s Slot) Snapshot {
 	t.Helper()
-	at, there, err := s.Snapshot(t.Context())
+	at, there, err := s.Files().Snapshot(t.Context())
 	if err != nil || !there {
 		t.Fatalf("stand: %t, %v", there, err)
 	}
@@ -92,12 +92,12 @@ func TestSnapshot_namesSubmodulesApart(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	library := filepath.Join(h.root, "library")
-	git(t, h.root, "init", "-q", library)
+	gitIn(t, h.root, "init", "-q", library)
 	first := commit(t, library, "lib.txt", "one\n")
-	git(t, h.Path, "submodule", "--quiet", "add", library, "lib")
-	git(t, h.Path, "commit", "-q", "-m", "a library")
+	gitIn(t, h.Path, "submodule", "--quiet", "add", library, "lib")
+	gitIn(t, h.Path, "commit", "-q", "-m", "a library")
 	s := h.prepared(t, "topic", "T1")
-	git(t, s.Dir, "submodule", "--quiet", "update", "--init")
+	gitIn(t, s.Dir, "submodule", "--quiet", "update", "--init")
 	submodules := func(wanted string) {
 		t.Helper()
 		at := stand(t, s)
@@ -110,12 +110,12 @@ func TestSnapshot_namesSubmodulesApart(t *testing.T) {
 	submodules("")
 	write(t, s.Dir, "lib/lib.txt", "two\n")
 	submodules("lib")
-	git(t, filepath.Join(s.Dir, "lib"), "commit", "-q", "-a", "-m", "two")
+	gitIn(t, filepath.Join(s.Dir, "lib"), "commit", "-q", "-a", "-m", "two")
 	submodules("lib")
-	git(t, s.Dir, "add", "lib")
+	gitIn(t, s.Dir, "add", "lib")
 	submodules("lib")
-	git(t, filepath.Join(s.Dir, "lib"), "checkout", "-q", first)
-	git(t, s.Dir, "add", "lib")
+	gitIn(t, filepath.Join(s.Dir, "lib"), "checkout", "-q", first)
+	gitIn(t, s.Dir, "add", "lib")
 	submodules("")
 }
 
@@ -124,9 +124,9 @@ func TestSnapshot_whereHEADIsNoPlainBranch(t *testing.T) {
 	h := newHome(t)
 	s := h.prepared(t, "(detached)", "T1")
 	want(t, "a branch with git's word for none", stand(t, s).Branch, "(detached)")
-	git(t, s.Dir, "switch", "-q", "--detach")
+	gitIn(t, s.Dir, "switch", "-q", "--detach")
 	want(t, "detached", stand(t, s).Branch, "")
-	git(t, s.Dir, "switch", "-q", "-c", "topic")
+	gitIn(t, s.Dir, "switch", "-q", "-c", "topic")
 	commit(t, s.Dir, "a.txt", "ours\n")
 	commit(t, h.Path, "a.txt", "theirs\n")
 	if _, err := try(s.Dir, "rebase", "-q", "main"); err == nil {
@@ -135,8 +135,8 @@ func TestSnapshot_whereHEADIsNoPlainBranch(t *testing.T) {
 	at := stand(t, s)
 	want(t, "in a rebase", at.Branch, "")
 	want(t, "its conflict", strings.Join(at.Modified, "|"), "a.txt")
-	git(t, s.Dir, "rebase", "--abort")
-	git(t, s.Dir, "checkout", "-q", "--orphan", "unborn")
+	gitIn(t, s.Dir, "rebase", "--abort")
+	gitIn(t, s.Dir, "checkout", "-q", "--orphan", "unborn")
 	at = stand(t, s)
 	want(t, "without a commit", at.Branch+" at "+at.Head, "unborn at ")
 }

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"orange/internal/run/proc"
+	"orange/internal/work/git"
 )
 
 // Checkout is one that was made for a single run of a program.
@@ -44,14 +45,14 @@ type stamp struct {
 }
 
 // Stamps notes how the files of the slot's commit lie in it.
-func (s Slot) Stamps(ctx context.Context) (out Stamps, err error) {
-	defer explain(&err, "compare the files of %q with their commit", s.Dir)
+func (s Contents) Stamps(ctx context.Context) (out Stamps, err error) {
+	defer git.Explain(&err, "compare the files of %q with their commit", s.Dir)
 	files, folders, err := s.committed(ctx)
 	if err == nil {
 		err = s.readable(maps.Keys(files))
 	}
 	if err == nil {
-		err = s.Repo.haveTheirNames(ctx, s.Dir, folders)
+		err = s.Repo.CheckNames(ctx, s.Dir, folders)
 	}
 	if err != nil {
 		return Stamps{}, err
@@ -69,7 +70,7 @@ func (s Slot) Stamps(ctx context.Context) (out Stamps, err error) {
 		case now.holds == file.object:
 		case now == stamp{}:
 			absent = append(absent, path)
-		case now.holds == "" || file.mode == links || now.isLink():
+		case now.holds == "" || file.mode == git.LinkMode || now.isLink():
 			differ = append(differ, path)
 		default:
 			others = append(others, path)
@@ -90,7 +91,7 @@ func (s Slot) Stamps(ctx context.Context) (out Stamps, err error) {
 type committedFile struct{ mode, object string }
 
 // committed has the files of the slot's commit, and the objects of the commit and of its folders.
-func (s Slot) committed(ctx context.Context) (files map[string]committedFile, folders []string, err error) {
+func (s Contents) committed(ctx context.Context) (files map[string]committedFile, folders []string, err error) {
 	res, err := s.run(ctx, "ls-tree", "-r", "-t", "-z", "--full-tree", "HEAD")
 	if err != nil {
 		return nil, nil, err
@@ -111,7 +112,7 @@ func (s Slot) committed(ctx context.Context) (files map[string]committedFile, fo
 }
 
 // filtered are those of the files that hold something else than in the commit also when git has cleaned them.
-func (s Slot) filtered(ctx context.Context, files []string, named map[string]string) ([]string, error) {
+func (s Contents) filtered(ctx context.Context, files []string, named map[string]string) ([]string, error) {
 	if len(files) == 0 {
 		return nil, nil
 	}
@@ -120,7 +121,8 @@ func (s Slot) filtered(ctx context.Context, files []string, named map[string]str
 	for _, file := range files {
 		ask.WriteString(`"` + quoted.Replace(file) + "\"\n")
 	}
-	out, err := s.Repo.git(ctx, call{dir: s.Dir, args: []string{"hash-object", "--stdin-paths"}, stdin: ask.String()})
+	out, err := s.Repo.Do(ctx, git.Call{Dir: s.Dir, Args: []string{"hash-object", "--stdin-paths"},
+		Stdin: ask.String()})
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +140,7 @@ func (s Slot) filtered(ctx context.Context, files []string, named map[string]str
 }
 
 // notAsPrepared leaves out the files that are as the set-up of the slot left them.
-func (s Slot) notAsPrepared(ctx context.Context, files []string) ([]string, error) {
+func (s Contents) notAsPrepared(ctx context.Context, files []string) ([]string, error) {
 	if len(files) == 0 {
 		return nil, nil
 	}
@@ -155,7 +157,7 @@ func (s Slot) notAsPrepared(ctx context.Context, files []string) ([]string, erro
 }
 
 // notLeftOut are those of the absent files that the slot was not prepared without.
-func (s Slot) notLeftOut(ctx context.Context, absent []string) ([]string, error) {
+func (s Contents) notLeftOut(ctx context.Context, absent []string) ([]string, error) {
 	if len(absent) == 0 {
 		return nil, nil
 	}
@@ -186,7 +188,7 @@ func blobOf(path string, link bool, letters int) string {
 		if err != nil {
 			return ""
 		}
-		return nameOf([]byte(to), letters)
+		return git.NameOf([]byte(to), letters)
 	}
 	file, err := proc.OpenFile(path, os.O_RDONLY, 0)
 	if err != nil {
@@ -197,19 +199,11 @@ func blobOf(path string, link bool, letters int) string {
 	if err != nil {
 		return ""
 	}
-	sum := newSum(letters)
+	sum := git.NewSum(letters)
 	fmt.Fprintf(sum, "blob %d\x00", info.Size())
 	if read, err := io.Copy(sum, file); err != nil || read != info.Size() {
 		return ""
 	}
-	return hex.EncodeToString(sum.Sum(nil))
-}
-
-// nameOf is git's name for a text.
-func nameOf(text []byte, letters int) string {
-	sum := newSum(letters)
-	fmt.Fprintf(sum, "blob %d\x00", len(text))
-	sum.Write(text)
 	return hex.EncodeToString(sum.Sum(nil))
 }
 

@@ -14,7 +14,7 @@ func TestStamps_tellOfAFileThatIsWrittenThroughMemory(t *testing.T) {
 	slot := newHome(t).prepared(t, "fix", "abc")
 	held := mapping(t, filepath.Join(slot.Dir, "a.txt"))
 	held[0] = 'o' // the page is written to: the next write has no time of its own
-	before, err := slot.Stamps(t.Context())
+	before, err := slot.Files().Stamps(t.Context())
 	if err != nil || len(before.Differ) > 0 {
 		t.Fatalf("%q differ: %v", before.Differ, err)
 	}
@@ -22,7 +22,7 @@ func TestStamps_tellOfAFileThatIsWrittenThroughMemory(t *testing.T) {
 	if got := before.Changed(); !slices.Equal(got, []string{"a.txt"}) {
 		t.Errorf("found %q", got)
 	}
-	after, err := slot.Stamps(t.Context())
+	after, err := slot.Files().Stamps(t.Context())
 	if err != nil || !slices.Equal(after.Differ, []string{"a.txt"}) {
 		t.Errorf("%q differ: %v", after.Differ, err)
 	}
@@ -68,9 +68,9 @@ func TestStamps_differInNothingThatFiltersMake(t *testing.T) {
 	if err := os.Symlink("a.txt", filepath.Join(slot.Dir, "link")); err != nil {
 		t.Fatal(err)
 	}
-	git(t, slot.Dir, "add", "-A")
-	git(t, slot.Dir, "commit", "-q", "-m", "filters")
-	git(t, slot.Dir, "checkout", "-q", "HEAD", "--", ".")
+	gitIn(t, slot.Dir, "add", "-A")
+	gitIn(t, slot.Dir, "commit", "-q", "-m", "filters")
+	gitIn(t, slot.Dir, "checkout", "-q", "HEAD", "--", ".")
 	for _, name := range []string{"", "a.bat", "with \"quotes\"\nand\\lines.bat", "b.id", "link"} {
 		var want []string
 		if path := filepath.Join(slot.Dir, name); name != "" {
@@ -80,11 +80,11 @@ func TestStamps_differInNothingThatFiltersMake(t *testing.T) {
 			}
 			write(t, slot.Dir, name, "two\r\n")
 		}
-		now, err := slot.Stamps(t.Context())
+		now, err := slot.Files().Stamps(t.Context())
 		if err != nil || !slices.Equal(now.Differ, want) {
 			t.Errorf("%q differ, and %q should: %v", now.Differ, want, err)
 		}
-		git(t, slot.Dir, "checkout", "-q", "HEAD", "--", ".")
+		gitIn(t, slot.Dir, "checkout", "-q", "HEAD", "--", ".")
 	}
 }
 
@@ -127,7 +127,7 @@ func TestStamps_tellAlsoOfFilesThatAreAsTheyWereAgain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			slot := newHome(t).prepared(t, "fix", "abc")
-			before, err := slot.Stamps(t.Context())
+			before, err := slot.Files().Stamps(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"orange/internal/run/proc"
+	"orange/internal/work/git"
 )
 
 // status is what one look of git at a worktree told.
@@ -40,10 +41,10 @@ type asked struct {
 
 // status asks git once for commit, branch and every file that differs from HEAD. Ignored files and nested
 // repositories are none.
-func (s Slot) status(ctx context.Context, a asked) (status, error) {
+func (s Contents) status(ctx context.Context, a asked) (status, error) {
 	args := []string{"status", "--porcelain=v2", "--branch", "--no-ahead-behind", "-z", "--no-renames",
 		"--ignore-submodules=" + a.submodules, "--untracked-files=" + a.untracked}
-	out, err := s.Repo.git(ctx, call{dir: s.Dir, args: args, index: a.index, env: []string{reading}})
+	out, err := s.Repo.Do(ctx, git.Call{Dir: s.Dir, Args: args, Index: a.index, Env: []string{git.Reading}})
 	if err != nil {
 		return status{}, fmt.Errorf("look for changes in %q: %w", s.Dir, err)
 	}
@@ -66,8 +67,8 @@ func (s Slot) status(ctx context.Context, a asked) (status, error) {
 // detached is what git calls the branch of a worktree that is on none. It can be a branch's name, too.
 const detached = "(detached)"
 
-func (s Slot) onBranchNamedDetached() bool {
-	gitDir, err := s.gitDir()
+func (s Contents) onBranchNamedDetached() bool {
+	gitDir, err := git.DirOf(s.Dir)
 	if err != nil {
 		return false
 	}
@@ -107,29 +108,23 @@ func (st *status) add(line string) error {
 	return nil
 }
 
-// Modes in git's trees.
-const (
-	links   = "120000" // symbolic ones
-	gitlink = "160000" // a submodule
-)
-
 // onlySubmodule reports whether the modes in HEAD, in the index and in the worktree are those of a submodule,
 // where there are any.
 func onlySubmodule(modes []string) bool {
 	const absent = "000000"
 	found := false
 	for _, mode := range modes {
-		if mode != gitlink && mode != absent {
+		if mode != git.SubmoduleMode && mode != absent {
 			return false
 		}
-		found = found || mode == gitlink
+		found = found || mode == git.SubmoduleMode
 	}
 	return found
 }
 
 // changes lists what differs from HEAD, ignored files, nested repositories and submodules apart:
 // those are left alone by everything that is done here. An index of its own may be given.
-func (s Slot) changes(ctx context.Context, index, untracked string) ([]change, error) {
+func (s Contents) changes(ctx context.Context, index, untracked string) ([]change, error) {
 	seen, err := s.status(ctx, asked{index: index, untracked: untracked, submodules: "all"})
 	return seen.changes, err
 }

@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"orange/internal/work/git"
 )
 
 // Git is led to files that no one can list beforehand. Each row has git wait for a pipe, and is ended.
@@ -16,15 +18,15 @@ func TestAGitThatIsLedToAPipe_isEnded(t *testing.T) {
 	for name, arrange := range map[string]func(t *testing.T, h home, pipe string){
 		"by a setting that includes a file": func(t *testing.T, h home, pipe string) {
 			t.Helper()
-			git(t, h.Path, "config", "include.path", pipe)
+			gitIn(t, h.Path, "config", "include.path", pipe)
 		},
 		"by a setting that names what is ignored": func(t *testing.T, h home, pipe string) {
 			t.Helper()
-			git(t, h.Path, "config", "core.excludesFile", pipe)
+			gitIn(t, h.Path, "config", "core.excludesFile", pipe)
 		},
 		"by a setting that names attributes": func(t *testing.T, h home, pipe string) {
 			t.Helper()
-			git(t, h.Path, "config", "core.attributesFile", pipe)
+			gitIn(t, h.Path, "config", "core.attributesFile", pipe)
 			// git reads attributes where it compares contents: here a time says that it has to
 			file := filepath.Join(h.Path, "a.txt")
 			if err := os.Chtimes(file, time.Time{}, time.Now().Add(-time.Hour)); err != nil {
@@ -33,7 +35,7 @@ func TestAGitThatIsLedToAPipe_isEnded(t *testing.T) {
 		},
 		"by a relative name": func(t *testing.T, h home, pipe string) {
 			t.Helper()
-			git(t, h.Path, "config", "core.excludesFile", "../"+filepath.Base(pipe))
+			gitIn(t, h.Path, "config", "core.excludesFile", "../"+filepath.Base(pipe))
 		},
 	} {
 		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
@@ -44,7 +46,7 @@ func TestAGitThatIsLedToAPipe_isEnded(t *testing.T) {
 				t.Fatal(err)
 			}
 			arrange(t, h, pipe)
-			_, err := h.run(t.Context(), "status", "--porcelain")
+			_, err := h.Run(t.Context(), "status", "--porcelain")
 			wantError(t, err, `git waits for "`+pipe+`"`, "move it away")
 		})
 	}
@@ -69,7 +71,7 @@ func TestAGitThatReadsALargeFileAsAWhole_isEnded(t *testing.T) {
 			if err := os.Truncate(filepath.Join(h.Path, c.path), size); err != nil {
 				t.Fatal(err)
 			}
-			_, err := h.run(t.Context(), c.args...)
+			_, err := h.Run(t.Context(), c.args...)
 			wantError(t, err, "git would read all of", filepath.Base(c.path), "move it away")
 		})
 	}
@@ -81,7 +83,7 @@ func TestAGitThatReadsALargeFileAsAWhole_isEnded(t *testing.T) {
 		".git/worktrees/a/sharedindex.1": false, ".git/x.bundle": false, ".git/logs/HEAD": false,
 		".git/objects/info/commit-graph": false, ".git/objects/info/alternates": true, ".git/info/exclude": true,
 	} {
-		want(t, path, wholeFor(t.Context())(filepath.Join(h.Path, path)), whole)
+		want(t, path, git.ReadWhole(filepath.Join(h.Path, path)), whole)
 	}
 }
 
@@ -90,10 +92,10 @@ func TestAWorktreeInsideABareRepository_hasFilesOfAnySize(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	bare := filepath.Join(h.root, "bare")
-	git(t, h.root, "clone", "--quiet", "--bare", h.Path, bare)
-	git(t, bare, "worktree", "add", "--quiet", "--detach", "inside")
-	want(t, "a file of the project", wholeFor(t.Context())(filepath.Join(bare, "inside", "large.bin")), false)
-	want(t, "a ref", wholeFor(t.Context())(filepath.Join(bare, "refs", "heads", "main")), true)
+	gitIn(t, h.root, "clone", "--quiet", "--bare", h.Path, bare)
+	gitIn(t, bare, "worktree", "add", "--quiet", "--detach", "inside")
+	want(t, "a file of the project", git.ReadWhole(filepath.Join(bare, "inside", "large.bin")), false)
+	want(t, "a ref", git.ReadWhole(filepath.Join(bare, "refs", "heads", "main")), true)
 }
 
 // No git makes anything but a file in the place of a lock.
@@ -108,7 +110,7 @@ func TestWhatIsNoFileInThePlaceOfALockOfGit_isNotWaitedFor(t *testing.T) {
 			t.Parallel()
 			h := newHome(t)
 			s := h.prepared(t, "topic", "T1")
-			dir, err := s.gitDir()
+			dir, err := git.DirOf(s.Dir)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -122,13 +124,13 @@ func TestWhatIsNoFileInThePlaceOfALockOfGit_isNotWaitedFor(t *testing.T) {
 			if err := arrange(shared); err != nil {
 				t.Fatal(err)
 			}
-			_, err = h.run(t.Context(), "config", "a.b", "c")
+			_, err = h.Run(t.Context(), "config", "a.b", "c")
 			wantError(t, err, strconv.Quote(shared), "no file that git made", "move it away")
 		})
 	}
 	h := newHome(t)
 	s := h.prepared(t, "topic", "T1")
-	dir, err := s.gitDir()
+	dir, err := git.DirOf(s.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}

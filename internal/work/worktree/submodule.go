@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"orange/internal/run/proc"
+	"orange/internal/work/git"
 )
 
 // keptRefs is where, in a submodule of a slot, a commit is kept that nothing else there holds.
@@ -19,7 +20,7 @@ const keptRefs = "refs/orange/kept/"
 // so already it changes nothing. What was checked out in one is kept in it first, and git refuses to overwrite
 // changed files. What git itself refuses, such as a submodule at a local path, is refused here.
 func (s Slot) Submodules(ctx context.Context) (err error) {
-	defer explain(&err, "cannot lay out the submodules in workspace %q", s.Dir)
+	defer git.Explain(&err, "cannot lay out the submodules in workspace %q", s.Dir)
 	if _, err := os.Lstat(filepath.Join(s.Dir, ".gitmodules")); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -42,13 +43,13 @@ func (s Slot) Submodules(ctx context.Context) (err error) {
 	if !due {
 		return nil
 	}
-	env, err := s.Repo.remoteEnv(ctx)
+	env, err := s.Repo.RemoteEnv(ctx)
 	if err != nil {
 		return err
 	}
 	// an agent can write another way of updating into the configuration, which may be a program
-	_, err = s.Repo.git(ctx, call{dir: s.Dir, env: env,
-		args: []string{"submodule", "update", "--init", "--recursive", "--checkout", "--quiet"}})
+	_, err = s.Repo.Do(ctx, git.Call{Dir: s.Dir, Env: env,
+		Args: []string{"submodule", "update", "--init", "--recursive", "--checkout", "--quiet"}})
 	return err
 }
 
@@ -56,7 +57,7 @@ func (s Slot) Submodules(ctx context.Context) (err error) {
 // that no branch and no tag which was cloned has: a clone of what is merged would lack them. One whose
 // repository is not laid out in the slot it cannot look at, and leaves out.
 func (s Slot) Unpushed(ctx context.Context, head string) (found []string, err error) {
-	defer explain(&err, "cannot look at the submodules in workspace %q", s.Dir)
+	defer git.Explain(&err, "cannot look at the submodules in workspace %q", s.Dir)
 	if _, err := os.Lstat(filepath.Join(s.Dir, ".gitmodules")); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -64,7 +65,7 @@ func (s Slot) Unpushed(ctx context.Context, head string) (found []string, err er
 	if err != nil {
 		return nil, err
 	}
-	out, err := s.read(ctx, "diff", "--raw", "-z", "--no-abbrev", "--no-renames", "--ignore-submodules=none",
+	out, err := s.Files().read(ctx, "diff", "--raw", "-z", "--no-abbrev", "--no-renames", "--ignore-submodules=none",
 		base.Commit+"..."+head, "--")
 	if err != nil {
 		return nil, err
@@ -72,7 +73,7 @@ func (s Slot) Unpushed(ctx context.Context, head string) (found []string, err er
 	words := strings.Split(string(out.Stdout), "\x00")
 	for ; len(words) > 1; words = words[2:] {
 		change := strings.Fields(words[0]) // :MODE MODE COMMIT COMMIT LETTER
-		if len(change) != 5 || change[1] != gitlink {
+		if len(change) != 5 || change[1] != git.SubmoduleMode {
 			continue
 		}
 		sub := Slot{Repo: s.Repo, Dir: filepath.Join(s.Dir, filepath.FromSlash(words[1]))}
@@ -80,8 +81,8 @@ func (s Slot) Unpushed(ctx context.Context, head string) (found []string, err er
 			continue
 		}
 		args := append([]string{"rev-list", "--max-count=1", change[3], "--not", "--remotes"}, sub.clonedTags()...)
-		own, err := sub.read(ctx, append(args, "--")...)
-		if err != nil && exitCode(err) < 0 {
+		own, err := sub.Files().read(ctx, append(args, "--")...)
+		if err != nil && git.ExitCode(err) < 0 {
 			return nil, err
 		}
 		if err != nil || own.Text() != "" { // a commit that is not there is nowhere
@@ -91,24 +92,27 @@ func (s Slot) Unpushed(ctx context.Context, head string) (found []string, err er
 	return found, nil
 }
 
+// mostTags is how many tags of a submodule are looked at.
+const mostTags = 5000
+
 // clonedTags are the commits of the tags that a submodule got when it was cloned: those are in one file. A tag that was
 // made there, no one else has.
 func (s Slot) clonedTags() (commits []string) {
-	dir, err := s.gitDir()
+	dir, err := git.DirOf(s.Dir)
 	if err != nil {
 		return nil
 	}
-	packed, err := proc.ReadFile(filepath.Join(dir, packedName))
+	packed, err := proc.ReadFile(filepath.Join(dir, "packed-refs"))
 	if err != nil {
 		return nil
 	}
 	for line := range strings.Lines(string(packed)) {
 		commit, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
-		if strings.HasPrefix(name, "refs/"+ofTags) && isCommit(commit) {
+		if strings.HasPrefix(name, "refs/tags/") && git.IsCommit(commit) {
 			commits = append(commits, commit)
 		}
 	}
-	if len(commits) > mostRefs {
+	if len(commits) > mostTags {
 		return nil
 	}
 	return commits
@@ -122,7 +126,7 @@ func (s Slot) keepSubmodule(ctx context.Context, line string) error {
 		path = path[:i]
 	}
 	dir := filepath.Join(s.Dir, filepath.FromSlash(path))
-	_, err := s.Repo.git(ctx, call{dir: dir, args: []string{"update-ref", keptRefs + commit, commit}})
+	_, err := s.Repo.Do(ctx, git.Call{Dir: dir, Args: []string{"update-ref", keptRefs + commit, commit}})
 	if err != nil {
 		return fmt.Errorf("keep what is checked out in %q: %w", path, err)
 	}

@@ -12,13 +12,13 @@ func withSubmodule(t *testing.T) home {
 	t.Helper()
 	h := newHome(t)
 	for _, name := range []string{"inner", "lib"} {
-		git(t, h.root, "init", "-q", name)
+		gitIn(t, h.root, "init", "-q", name)
 		commit(t, filepath.Join(h.root, name), name+".txt", "one\n")
 	}
-	git(t, filepath.Join(h.root, "lib"), "submodule", "--quiet", "add", filepath.Join(h.root, "inner"), "inner")
-	git(t, filepath.Join(h.root, "lib"), "commit", "-q", "-m", "inner")
-	git(t, h.Path, "submodule", "--quiet", "add", filepath.Join(h.root, "lib"), "a lib")
-	git(t, h.Path, "commit", "-q", "-m", "lib")
+	gitIn(t, filepath.Join(h.root, "lib"), "submodule", "--quiet", "add", filepath.Join(h.root, "inner"), "inner")
+	gitIn(t, filepath.Join(h.root, "lib"), "commit", "-q", "-m", "inner")
+	gitIn(t, h.Path, "submodule", "--quiet", "add", filepath.Join(h.root, "lib"), "a lib")
+	gitIn(t, h.Path, "commit", "-q", "-m", "lib")
 	return h
 }
 
@@ -37,10 +37,10 @@ func TestSubmodules_areLaidOutWithTheirs(t *testing.T) {
 	submodules(t, s)
 	want(t, "the submodule", read(t, s.Dir, "a lib/lib.txt"), "one\n")
 	want(t, "its own", read(t, s.Dir, "a lib/inner/inner.txt"), "one\n")
-	want(t, "git sees", git(t, s.Dir, "status", "--porcelain"), "")
+	want(t, "git sees", gitIn(t, s.Dir, "status", "--porcelain"), "")
 	submodules(t, s)
 	release(t, s, "T1")
-	want(t, "status", git(t, s.Dir, "status", "--porcelain"), "")
+	want(t, "status", gitIn(t, s.Dir, "status", "--porcelain"), "")
 }
 
 func TestSubmodules_keepWhatIsCheckedOutThere(t *testing.T) {
@@ -52,7 +52,7 @@ func TestSubmodules_keepWhatIsCheckedOutThere(t *testing.T) {
 	work := commit(t, lib, "work.txt", "work\n")
 	submodules(t, s)
 	want(t, "laid out again", exists(lib, "work.txt"), false)
-	want(t, "kept", git(t, lib, "rev-parse", keptRefs+work), work)
+	want(t, "kept", gitIn(t, lib, "rev-parse", keptRefs+work), work)
 	write(t, lib, "lib.txt", "changed\n")
 	submodules(t, s)
 	want(t, "a changed file", read(t, lib, "lib.txt"), "changed\n")
@@ -73,21 +73,21 @@ func TestSubmodules_noneIsNothingToDo(t *testing.T) {
 	h := newHome(t)
 	s := h.prepared(t, "topic", "T1")
 	submodules(t, s)
-	want(t, "status", git(t, s.Dir, "status", "--porcelain"), "")
+	want(t, "status", gitIn(t, s.Dir, "status", "--porcelain"), "")
 }
 
 func TestScratch_withSubmodulesGoesAway(t *testing.T) {
 	t.Parallel()
 	h := withSubmodule(t)
 	s := Slot{Repo: h.Repo, Dir: filepath.Join(h.root, "scratch", "one")}
-	if err := h.Scratch(t.Context(), s.Dir, "main"); err != nil {
+	if err := (Worktrees{Repo: h.Repo}).Scratch(t.Context(), s.Dir, "main"); err != nil {
 		t.Fatal(err)
 	}
 	submodules(t, s)
-	if err := h.Unscratch(t.Context(), s.Dir); err != nil {
+	if err := (Worktrees{Repo: h.Repo}).Unscratch(t.Context(), s.Dir); err != nil {
 		t.Fatal(err)
 	}
-	known, err := h.Knows(t.Context(), s.Dir)
+	known, err := Worktrees{Repo: h.Repo}.Knows(t.Context(), s.Dir)
 	want(t, "it is known", known || err != nil || exists(h.root, "scratch/one"), false)
 }
 
@@ -100,7 +100,7 @@ func TestUnpushed_isASubmoduleAtACommitThatItsRemoteLacks(t *testing.T) {
 	lib := filepath.Join(s.Dir, "a lib")
 	unpushed := func(wanted string) {
 		t.Helper()
-		at, _, err := s.Snapshot(t.Context())
+		at, _, err := s.Files().Snapshot(t.Context())
 		if err != nil || strings.Join(at.Unpushed, ",") != wanted {
 			t.Errorf("found %q, %v, want %q", at.Unpushed, err, wanted)
 		}
@@ -108,17 +108,17 @@ func TestUnpushed_isASubmoduleAtACommitThatItsRemoteLacks(t *testing.T) {
 	unpushed("")
 	commit(t, lib, "work.txt", "work\n")
 	unpushed("") // no commit of the branch names it yet
-	git(t, s.Dir, "commit", "-q", "-a", "-m", "the library's work")
+	gitIn(t, s.Dir, "commit", "-q", "-a", "-m", "the library's work")
 	unpushed("a lib")
-	git(t, lib, "push", "-q", "origin", "HEAD:refs/heads/work")
+	gitIn(t, lib, "push", "-q", "origin", "HEAD:refs/heads/work")
 	unpushed("")
-	git(t, lib, "update-ref", "-d", "refs/remotes/origin/work")
+	gitIn(t, lib, "update-ref", "-d", "refs/remotes/origin/work")
 	unpushed("a lib")
-	git(t, lib, "tag", "v2")
+	gitIn(t, lib, "tag", "v2")
 	unpushed("a lib")
-	git(t, lib, "pack-refs", "--all") // as a clone has those of its remote
+	gitIn(t, lib, "pack-refs", "--all") // as a clone has those of its remote
 	unpushed("")
-	git(t, s.Dir, "rm", "-q", "-f", "a lib")
-	git(t, s.Dir, "commit", "-q", "-m", "without it")
+	gitIn(t, s.Dir, "rm", "-q", "-f", "a lib")
+	gitIn(t, s.Dir, "commit", "-q", "-m", "without it")
 	unpushed("")
 }

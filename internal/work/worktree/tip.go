@@ -5,11 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
 
-	"orange/internal/run/proc"
+	"orange/internal/work/git"
 )
 
 // Tip is where the branch of a task ends.
@@ -22,22 +20,22 @@ type Tip struct {
 // ReadTip reads the newest commit of a task's branch. dir is the task's workspace, and empty where it has none. A
 // branch that was renamed there is followed: the task's own exists no more, and HEAD names another. A tip that cannot
 // be read is no error: the answer says in words why.
-func (r Repo) ReadTip(ctx context.Context, dir, branch string) Tip {
+func (r Worktrees) ReadTip(ctx context.Context, dir, branch string) Tip {
 	if branch == "" {
 		return Tip{Trouble: "the task has no branch yet"}
 	}
-	commit, err := r.objectOf(ctx, "refs/heads/"+branch)
+	commit, err := r.ObjectOf(ctx, "refs/heads/"+branch)
 	if err == nil {
 		return Tip{Commit: commit}
 	}
-	if !errors.Is(err, errNoRef) {
+	if !errors.Is(err, git.ErrNoRef) {
 		return Tip{Trouble: fmt.Sprintf("the tip of branch %q cannot be read: %v", branch, err)}
 	}
 	gone := Tip{Trouble: fmt.Sprintf("there is no branch %q", branch)}
 	if dir == "" {
 		return gone
 	}
-	present, err := Slot{Repo: r, Dir: dir}.headBranch(ctx)
+	present, err := Slot{Repo: r.Repo, Dir: dir}.headBranch(ctx)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
@@ -49,7 +47,7 @@ func (r Repo) ReadTip(ctx context.Context, dir, branch string) Tip {
 	case present == r.DefaultBranch: // that branch existed before: it was not made from the task's
 		gone.Trouble += fmt.Sprintf(", and the workspace is on %q", present)
 	default:
-		commit, err = r.objectOf(ctx, "refs/heads/"+present)
+		commit, err = r.ObjectOf(ctx, "refs/heads/"+present)
 		if err == nil {
 			return Tip{Commit: commit, Branch: present}
 		}
@@ -58,42 +56,22 @@ func (r Repo) ReadTip(ctx context.Context, dir, branch string) Tip {
 	return gone
 }
 
-// isCommit reports whether a text is the whole name of a commit.
-func isCommit(text string) bool {
-	const sha1, sha256 = 40, 64
-	return (len(text) == sha1 || len(text) == sha256) && strings.Trim(text, "0123456789abcdef") == ""
-}
-
 // headBranch reads what the slot is on, empty where it is on none. A slot that is not there is fs.ErrNotExist.
 func (s Slot) headBranch(ctx context.Context) (string, error) {
-	gitDir, err := s.gitDir()
+	gitDir, err := git.DirOf(s.Dir)
 	if err != nil {
 		return "", err
 	}
-	head, err := headOf(gitDir)
+	head, err := git.HeadOf(gitDir)
 	if err != nil {
 		return "", err
 	}
 	name, symbolic := strings.CutPrefix(head, "ref: refs/heads/")
 	switch {
-	case isCommit(head):
+	case git.IsCommit(head):
 		return "", nil
 	case symbolic && name != ".invalid": // which exists where refs are kept in tables
 		return name, nil
 	}
 	return s.symbolicHead(ctx)
-}
-
-// headOf is the text of a worktree's HEAD: a commit, or "ref: " and the full name of a branch. It is empty where HEAD
-// is a link to a ref, which only git reads.
-func headOf(gitDir string) (string, error) {
-	name := filepath.Join(gitDir, "HEAD")
-	if info, err := os.Lstat(name); err == nil && info.Mode()&os.ModeSymlink != 0 {
-		return "", nil
-	}
-	text, err := proc.ReadFile(name)
-	if err != nil {
-		return "", fmt.Errorf("read its HEAD: %w", err)
-	}
-	return strings.TrimSpace(string(text)), nil
 }

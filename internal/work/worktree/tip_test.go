@@ -19,10 +19,10 @@ func TestReadTip_isWhatGitWouldSay(t *testing.T) {
 		"a branch":               {here: true},
 		"a branch, no workspace": {},
 		"packed": {here: true, change: func(t *testing.T, h home, _ Slot) {
-			git(t, h.Path, "pack-refs", "--all")
+			gitIn(t, h.Path, "pack-refs", "--all")
 		}},
 		"packed and then moved": {here: true, change: func(t *testing.T, h home, s Slot) {
-			git(t, h.Path, "pack-refs", "--all")
+			gitIn(t, h.Path, "pack-refs", "--all")
 			commit(t, s.Dir, "b.txt", "b\n")
 		}},
 		"in the middle of a rebase": {here: true, change: func(t *testing.T, h home, s Slot) {
@@ -33,36 +33,36 @@ func TestReadTip_isWhatGitWouldSay(t *testing.T) {
 			}
 		}},
 		"detached": {here: true, change: func(t *testing.T, _ home, s Slot) {
-			git(t, s.Dir, "switch", "-q", "--detach")
+			gitIn(t, s.Dir, "switch", "-q", "--detach")
 		}},
 		"on another branch while the task's exists": {here: true, change: func(t *testing.T, _ home, s Slot) {
-			git(t, s.Dir, "switch", "-q", "-c", "other")
+			gitIn(t, s.Dir, "switch", "-q", "-c", "other")
 			commit(t, s.Dir, "b.txt", "b\n")
 		}},
 		"renamed": {here: true, branch: "fix/better-name", change: func(t *testing.T, _ home, s Slot) {
-			git(t, s.Dir, "branch", "-m", "fix/better-name")
+			gitIn(t, s.Dir, "branch", "-m", "fix/better-name")
 			commit(t, s.Dir, "b.txt", "b\n")
 		}},
 		"renamed and packed": {here: true, branch: "other", change: func(t *testing.T, h home, s Slot) {
-			git(t, s.Dir, "branch", "-m", "other")
-			git(t, h.Path, "pack-refs", "--all")
+			gitIn(t, s.Dir, "branch", "-m", "other")
+			gitIn(t, h.Path, "pack-refs", "--all")
 		}},
 		"renamed, and the workspace is gone": {trouble: `there is no branch "work/topic"`,
 			change: func(t *testing.T, _ home, s Slot) {
-				git(t, s.Dir, "branch", "-m", "other")
+				gitIn(t, s.Dir, "branch", "-m", "other")
 			}},
 		"deleted": {here: true, trouble: "the workspace is on none", change: func(t *testing.T, _ home, s Slot) {
-			git(t, s.Dir, "switch", "-q", "--detach")
-			git(t, s.Dir, "branch", "-q", "-D", "work/topic")
+			gitIn(t, s.Dir, "switch", "-q", "--detach")
+			gitIn(t, s.Dir, "branch", "-q", "-D", "work/topic")
 		}},
 		"deleted, and the default branch checked out": {here: true, trouble: `the workspace is on "main"`,
 			change: func(t *testing.T, h home, s Slot) {
-				git(t, h.Path, "switch", "-q", "--detach")
-				git(t, s.Dir, "switch", "-q", "main")
-				git(t, s.Dir, "branch", "-q", "-D", "work/topic")
+				gitIn(t, h.Path, "switch", "-q", "--detach")
+				gitIn(t, s.Dir, "switch", "-q", "main")
+				gitIn(t, s.Dir, "branch", "-q", "-D", "work/topic")
 			}},
 		"without a commit": {here: true, trouble: "has no commit yet", change: func(t *testing.T, h home, s Slot) {
-			git(t, s.Dir, "update-ref", "-d", "refs/heads/work/topic")
+			gitIn(t, s.Dir, "update-ref", "-d", "refs/heads/work/topic")
 		}},
 		"the folder of the workspace is gone": {here: true, change: func(t *testing.T, _ home, s Slot) {
 			if err := os.RemoveAll(s.Dir); err != nil {
@@ -70,8 +70,8 @@ func TestReadTip_isWhatGitWouldSay(t *testing.T) {
 			}
 		}},
 		"a symbolic ref": {here: true, change: func(t *testing.T, _ home, s Slot) {
-			git(t, s.Dir, "branch", "elsewhere")
-			git(t, s.Dir, "symbolic-ref", "refs/heads/work/topic", "refs/heads/elsewhere")
+			gitIn(t, s.Dir, "branch", "elsewhere")
+			gitIn(t, s.Dir, "symbolic-ref", "refs/heads/work/topic", "refs/heads/elsewhere")
 		}},
 		"refs in tables": {here: true, change: func(t *testing.T, h home, _ Slot) {
 			write(t, h.Path, ".git/reftable/tables.list", "")
@@ -94,7 +94,7 @@ func TestReadTip_isWhatGitWouldSay(t *testing.T) {
 			if row.here {
 				dir = s.Dir
 			}
-			tip := h.ReadTip(t.Context(), dir, "work/topic")
+			tip := Worktrees{Repo: h.Repo}.ReadTip(t.Context(), dir, "work/topic")
 			want(t, "branch", tip.Branch, row.branch)
 			if row.trouble != "" {
 				if tip.Commit != "" || !strings.Contains(tip.Trouble, row.trouble) {
@@ -107,7 +107,7 @@ func TestReadTip_isWhatGitWouldSay(t *testing.T) {
 				followed = tip.Branch
 			}
 			want(t, "trouble", tip.Trouble, "")
-			want(t, "commit", tip.Commit, git(t, h.Path, "rev-parse", "refs/heads/"+followed))
+			want(t, "commit", tip.Commit, gitIn(t, h.Path, "rev-parse", "refs/heads/"+followed))
 		})
 	}
 }
@@ -115,7 +115,7 @@ func TestReadTip_isWhatGitWouldSay(t *testing.T) {
 func TestReadTip_whereTheRepositoryLiesElsewhere(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
-	git(t, h.root, "init", "-q", "--separate-git-dir", filepath.Join(h.root, "apart.git"), h.Path)
-	tip := h.ReadTip(t.Context(), "", "main")
-	want(t, "tip", tip, Tip{Commit: git(t, h.Path, "rev-parse", "main")})
+	gitIn(t, h.root, "init", "-q", "--separate-git-dir", filepath.Join(h.root, "apart.git"), h.Path)
+	tip := Worktrees{Repo: h.Repo}.ReadTip(t.Context(), "", "main")
+	want(t, "tip", tip, Tip{Commit: gitIn(t, h.Path, "rev-parse", "main")})
 }

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"orange/internal/work/git"
 )
 
 // Trees are what lay in a worktree at one moment, as trees of git.
@@ -26,8 +28,8 @@ const (
 
 // Trees writes down what lies in the slot, committed or not, and keeps it under refs of the task until it is
 // asked again. The slot, its index and its files stay as they are.
-func (s Slot) Trees(ctx context.Context, taskID string) (Trees, error) {
-	if err := CheckTask(taskID); err != nil {
+func (s Contents) Trees(ctx context.Context, taskID string) (Trees, error) {
+	if err := git.CheckTask(taskID); err != nil {
 		return Trees{}, err
 	}
 	made, err := s.trees(ctx)
@@ -36,13 +38,13 @@ func (s Slot) Trees(ctx context.Context, taskID string) (Trees, error) {
 	}
 	refs := fmt.Sprintf("update %s%s %s\nupdate %s%s %s\n", judgedRefs, taskID, made.Whole, judgedTrackedRefs,
 		taskID, made.Tracked)
-	if err := s.Repo.updateRefs(ctx, refs); err != nil {
+	if err := s.Repo.UpdateRefs(ctx, refs); err != nil {
 		return Trees{}, fmt.Errorf("cannot keep what lies in workspace %q: %w", s.Dir, err)
 	}
 	return made, nil
 }
 
-func (s Slot) trees(ctx context.Context) (Trees, error) {
+func (s Contents) trees(ctx context.Context) (Trees, error) {
 	index, err := s.indexWithoutFlags(ctx)
 	if err != nil {
 		return Trees{}, err
@@ -52,7 +54,7 @@ func (s Slot) trees(ctx context.Context) (Trees, error) {
 	if made.Tracked, err = s.treeOfFiles(ctx, index.file); err != nil {
 		return Trees{}, err
 	}
-	link, err := s.linkFile()
+	link, err := s.Document().linkFile()
 	if err != nil {
 		return Trees{}, err
 	}
@@ -72,8 +74,8 @@ func (s Slot) trees(ctx context.Context) (Trees, error) {
 
 // ChangedSince lists the files that are not what they were when the whole tree was written down: those that git
 // knows now, and those of the tree. Files that are new since, and that git does not know, are none of it.
-func (s Slot) ChangedSince(ctx context.Context, whole string) (changed []string, err error) {
-	defer explain(&err, "cannot compare workspace %q with what was judged", s.Dir)
+func (s Contents) ChangedSince(ctx context.Context, whole string) (changed []string, err error) {
+	defer git.Explain(&err, "cannot compare workspace %q with what was judged", s.Dir)
 	index, err := s.indexWithoutFlags(ctx)
 	if err != nil {
 		return nil, err
@@ -83,56 +85,59 @@ func (s Slot) ChangedSince(ctx context.Context, whole string) (changed []string,
 	if err != nil {
 		return nil, err
 	}
-	apart, err := s.Repo.diffTrees(ctx, whole, now)
+	apart, err := s.Repo.DiffTrees(ctx, whole, now)
 	if err != nil || len(apart) == 0 {
 		return nil, err
 	}
 	var files []string
 	for _, d := range apart {
-		if d.kind == removed && s.isFile(d.path) {
-			files = append(files, d.path) // one that git did not know then, and does not know now
+		if d.Kind == git.RemovedFile && s.isFile(d.Path) {
+			files = append(files, d.Path) // one that git did not know then, and does not know now
 		}
 	}
 	if len(files) > 0 {
 		if now, err = s.withFiles(ctx, index.file, files); err != nil {
 			return nil, err
 		}
-		if apart, err = s.Repo.diffTrees(ctx, whole, now); err != nil {
+		if apart, err = s.Repo.DiffTrees(ctx, whole, now); err != nil {
 			return nil, err
 		}
 	}
-	return paths(apart), nil
+	return git.Paths(apart), nil
 }
 
 // Differs lists the files by which a commit is not what was judged: the whole tree, of which files may be missing
 // that git did not know then.
-func (r Repo) Differs(ctx context.Context, judged Trees, commit string) ([]string, error) {
-	apart, err := r.diffTrees(ctx, judged.Whole, commit+"^{tree}")
-	if err == nil && slices.ContainsFunc(apart, func(d difference) bool { return d.kind == removed }) {
+func (r Judged) Differs(ctx context.Context, judged Trees, commit string) ([]string, error) {
+	apart, err := r.DiffTrees(ctx, judged.Whole, commit+"^{tree}")
+	if err == nil && slices.ContainsFunc(apart, func(d git.FileChange) bool { return d.Kind == git.RemovedFile }) {
 		var unknown map[string]bool
 		unknown, err = r.unknownFiles(ctx, judged)
-		apart = slices.DeleteFunc(apart, func(d difference) bool { return d.kind == removed && unknown[d.path] })
+		apart = slices.DeleteFunc(apart, func(d git.FileChange) bool {
+			return d.Kind == git.RemovedFile &&
+				unknown[d.Path]
+		})
 	}
 	if err != nil {
 		return nil, fmt.Errorf("cannot compare %s with what was judged: %w", commit, err)
 	}
-	return paths(apart), nil
+	return git.Paths(apart), nil
 }
 
 // unknownFiles are those of the files that git did not know when they were judged.
-func (r Repo) unknownFiles(ctx context.Context, judged Trees) (map[string]bool, error) {
+func (r Judged) unknownFiles(ctx context.Context, judged Trees) (map[string]bool, error) {
 	unknown := map[string]bool{}
-	beside, err := r.diffTrees(ctx, judged.Whole, judged.Tracked)
+	beside, err := r.DiffTrees(ctx, judged.Whole, judged.Tracked)
 	for _, d := range beside {
-		unknown[d.path] = d.kind == removed
+		unknown[d.Path] = d.Kind == git.RemovedFile
 	}
 	return unknown, err
 }
 
 // indexWithoutFlags is a temporary index with the entries of the slot's, in which nothing is overlooked.
-func (s Slot) indexWithoutFlags(ctx context.Context) (tempIndex, error) {
+func (s Contents) indexWithoutFlags(ctx context.Context) (tempIndex, error) {
 	if _, own := s.own(ctx); !own {
-		return tempIndex{}, s.Repo.withMisplaced(s.Dir, errors.New("it is no worktree of the repository"))
+		return tempIndex{}, s.Repo.WithMisplaced(s.Dir, errors.New("it is no worktree of the repository"))
 	}
 	prepared, _, err := s.note(ctx)
 	if err != nil {
@@ -146,14 +151,14 @@ func (s Slot) indexWithoutFlags(ctx context.Context) (tempIndex, error) {
 }
 
 // treeOfFiles is the tree of all files that the index knows, as they lie there.
-func (s Slot) treeOfFiles(ctx context.Context, index string) (string, error) {
+func (s Contents) treeOfFiles(ctx context.Context, index string) (string, error) {
 	if _, err := s.with(ctx, index, "add", "--update", "--sparse", "--", ":/"); err != nil {
 		return "", fmt.Errorf("add what changed: %w", err)
 	}
 	return s.writeTree(ctx, index)
 }
 
-func (s Slot) writeTree(ctx context.Context, index string) (string, error) {
+func (s Contents) writeTree(ctx context.Context, index string) (string, error) {
 	out, err := s.with(ctx, index, "write-tree")
 	if err != nil {
 		return "", fmt.Errorf("write the tree: %w", err)
@@ -162,11 +167,11 @@ func (s Slot) writeTree(ctx context.Context, index string) (string, error) {
 }
 
 // withFiles is the tree of the index with some files more.
-func (s Slot) withFiles(ctx context.Context, index string, files []string) (string, error) {
+func (s Contents) withFiles(ctx context.Context, index string, files []string) (string, error) {
 	if len(files) > 0 {
-		c := call{dir: s.Dir, args: []string{"update-index", "--add", "--remove", "--replace", "-z", "--stdin"},
-			index: index, stdin: strings.Join(files, "\x00") + "\x00"}
-		if _, err := s.Repo.git(ctx, c); err != nil {
+		c := git.Call{Dir: s.Dir, Args: []string{"update-index", "--add", "--remove", "--replace", "-z", "--stdin"},
+			Index: index, Stdin: strings.Join(files, "\x00") + "\x00"}
+		if _, err := s.Repo.Do(ctx, c); err != nil {
 			return "", fmt.Errorf("add %d new files: %w", len(files), err)
 		}
 	}
@@ -174,7 +179,7 @@ func (s Slot) withFiles(ctx context.Context, index string, files []string) (stri
 }
 
 // isFile reports whether git could know something of this name: a file or a link, in folders that are none.
-func (s Slot) isFile(file string) bool {
+func (s Contents) isFile(file string) bool {
 	at := s.Dir
 	parts := strings.Split(file, "/")
 	for i, part := range parts {
@@ -187,46 +192,9 @@ func (s Slot) isFile(file string) bool {
 	return true
 }
 
-// difference is one file by which two trees differ.
-type difference struct {
-	kind byte // git's letter
-	path string
-}
-
-// Git's letters for a file that only the second tree has, and for one that only the first has.
-const (
-	added   = 'A'
-	removed = 'D'
-)
-
-func (r Repo) diffTrees(ctx context.Context, first, second string) ([]difference, error) {
-	out, err := r.run(ctx, "diff-tree", "-r", "-z", "--name-status", "--no-renames", "--no-ext-diff",
-		"--ignore-submodules=none", first, second, "--")
-	if err != nil {
-		return nil, err
-	}
-	fields := strings.Split(string(out.Stdout), "\x00")
-	var all []difference
-	for ; len(fields) > 1; fields = fields[2:] {
-		if fields[0] == "" {
-			return nil, fmt.Errorf("git answered %q", out.Stdout)
-		}
-		all = append(all, difference{kind: fields[0][0], path: fields[1]})
-	}
-	return all, nil
-}
-
-func paths(all []difference) []string {
-	var out []string
-	for _, d := range all {
-		out = append(out, d.path)
-	}
-	return out
-}
-
-// Judged lists the tasks for which trees are kept that were judged, sorted.
-func (r Repo) Judged(ctx context.Context) ([]string, error) {
-	rows, err := r.listRefs(ctx, []string{judgedRefs, judgedTrackedRefs}, "refname")
+// Tasks lists the tasks for which trees are kept that were judged, sorted.
+func (r Judged) Tasks(ctx context.Context) ([]string, error) {
+	rows, err := r.ListRefs(ctx, []string{judgedRefs, judgedTrackedRefs}, "refname")
 	if err != nil {
 		return nil, fmt.Errorf("cannot list the trees that were judged: %w", err)
 	}
@@ -238,23 +206,23 @@ func (r Repo) Judged(ctx context.Context) ([]string, error) {
 	return slices.Compact(all), nil
 }
 
-// ForgetJudged lets go of the trees that were judged for a task, which nothing names any more. Where neither the
+// Forget lets go of the trees that were judged for a task, which nothing names any more. Where neither the
 // branch nor what was kept for the task has these files, they are kept like all work: they were taken back, and
 // no commit has them. After a good end that is asked only of files that git knew: the commit left out those that
 // tests had written.
-func (r Repo) ForgetJudged(ctx context.Context, taskID, branch string, well bool) (kept []Rescue, err error) {
-	if err := CheckTask(taskID); err != nil {
+func (r Judged) Forget(ctx context.Context, taskID, branch string, well bool) (kept []Rescue, err error) {
+	if err := git.CheckTask(taskID); err != nil {
 		return nil, err
 	}
-	defer explain(&err, "cannot let go of what was judged for task %q", taskID)
-	found, err := r.refs(ctx, judgedRefs+taskID, judgedTrackedRefs+taskID)
+	defer git.Explain(&err, "cannot let go of what was judged for task %q", taskID)
+	found, err := r.Refs(ctx, judgedRefs+taskID, judgedTrackedRefs+taskID)
 	if err != nil {
 		return nil, err
 	}
-	made := Trees{Whole: found[judgedRefs+taskID].commit, Tracked: found[judgedTrackedRefs+taskID].commit}
+	made := Trees{Whole: found[judgedRefs+taskID].Commit, Tracked: found[judgedTrackedRefs+taskID].Commit}
 	var forget strings.Builder
 	for name, one := range found { // all or none
-		fmt.Fprintf(&forget, "delete %s %s\n", name, one.commit)
+		fmt.Fprintf(&forget, "delete %s %s\n", name, one.Commit)
 	}
 	if forget.Len() == 0 {
 		return nil, nil
@@ -262,15 +230,15 @@ func (r Repo) ForgetJudged(ctx context.Context, taskID, branch string, well bool
 	if kept, err = r.keepJudged(ctx, taskID, branch, made, well); err != nil {
 		return kept, err
 	}
-	return kept, r.updateRefs(ctx, forget.String())
+	return kept, r.UpdateRefs(ctx, forget.String())
 }
 
 // keepJudged keeps the files that were judged, unless the branch has them or an earlier rescue of the task.
-func (r Repo) keepJudged(ctx context.Context, taskID, branch string, made Trees, well bool) ([]Rescue, error) {
+func (r Judged) keepJudged(ctx context.Context, taskID, branch string, made Trees, well bool) ([]Rescue, error) {
 	if made.Whole == "" || made.Tracked == "" {
 		return nil, nil // one of both alone was never judged
 	}
-	have, err := r.rescues(ctx, taskID)
+	have, err := Rescues(r).stored(ctx, taskID)
 	if err != nil {
 		return nil, err
 	}
@@ -292,10 +260,10 @@ func (r Repo) keepJudged(ctx context.Context, taskID, branch string, made Trees,
 	}
 	kept := Rescue{What: uncommitted}
 	message := fmt.Sprintf("Orange: what was judged of task %s\n\nBranch: %s\n", taskID, cmp.Or(branch, none))
-	if kept.Commit, err = (Slot{Repo: r, Dir: r.Path}).commitTree(ctx, made.Whole, message, parents); err != nil {
+	if kept.Commit, err = r.CommitTree(ctx, r.Path, made.Whole, message, parents); err != nil {
 		return nil, err
 	}
-	if kept, err = r.newRescue(ctx, taskID, branch, kept); err != nil {
+	if kept, err = (Rescues(r)).newRescue(ctx, taskID, branch, kept); err != nil {
 		return nil, err
 	}
 	return []Rescue{kept}, nil
@@ -303,8 +271,8 @@ func (r Repo) keepJudged(ctx context.Context, taskID, branch string, made Trees,
 
 // has reports whether a commit has the files that were judged, be it with others next to them; with knownOnly,
 // those that git knew then.
-func (r Repo) has(ctx context.Context, commit string, made Trees, knownOnly bool) (bool, error) {
-	apart, err := r.diffTrees(ctx, made.Whole, commit+"^{tree}")
+func (r Judged) has(ctx context.Context, commit string, made Trees, knownOnly bool) (bool, error) {
+	apart, err := r.DiffTrees(ctx, made.Whole, commit+"^{tree}")
 	if err != nil {
 		return false, err
 	}
@@ -314,7 +282,7 @@ func (r Repo) has(ctx context.Context, commit string, made Trees, knownOnly bool
 			return false, err
 		}
 	}
-	return !slices.ContainsFunc(apart, func(d difference) bool {
-		return d.kind != added && (d.kind != removed || !unknown[d.path])
+	return !slices.ContainsFunc(apart, func(d git.FileChange) bool {
+		return d.Kind != git.AddedFile && (d.Kind != git.RemovedFile || !unknown[d.Path])
 	}), nil
 }

@@ -15,25 +15,25 @@ func judged(t *testing.T) (home, Slot, Trees) {
 	commit(t, h.Path, "same.txt", "same\n")
 	s := h.prepared(t, "topic", "T1")
 	write(t, h.root, "TASK.md", "# Task\n")
-	if _, err := s.Link(t.Context(), filepath.Join(h.root, "TASK.md")); err != nil {
+	if _, err := s.Document().Link(t.Context(), filepath.Join(h.root, "TASK.md")); err != nil {
 		t.Fatal(err)
 	}
 	write(t, s.Dir, "a.txt", "two\n")
 	write(t, s.Dir, "new/ä b.txt", "new\n")
 	write(t, s.Dir, "staged.txt", "staged\n")
-	git(t, s.Dir, "add", "staged.txt")
+	gitIn(t, s.Dir, "add", "staged.txt")
 	write(t, s.Dir, "noise.log", "ignored\n")
-	git(t, s.Dir, "update-index", "--skip-worktree", "sub/deep.txt")
+	gitIn(t, s.Dir, "update-index", "--skip-worktree", "sub/deep.txt")
 	write(t, s.Dir, "sub/deep.txt", "hidden\n")
 	if err := os.Remove(filepath.Join(s.Dir, "gone.txt")); err != nil {
 		t.Fatal(err)
 	}
-	status := git(t, s.Dir, "status", "--porcelain")
-	made, err := s.Trees(t.Context(), "T1")
+	status := gitIn(t, s.Dir, "status", "--porcelain")
+	made, err := s.Files().Trees(t.Context(), "T1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	want(t, "status", git(t, s.Dir, "status", "--porcelain"), status)
+	want(t, "status", gitIn(t, s.Dir, "status", "--porcelain"), status)
 	return h, s, made
 }
 
@@ -41,19 +41,19 @@ func TestTrees_holdWhatLiesInTheWorktree(t *testing.T) {
 	t.Parallel()
 	h, s, made := judged(t)
 	names := func(tree string) string {
-		return strings.ReplaceAll(git(t, h.Path, "-c", "core.quotePath=false", "ls-tree", "-r", "--name-only",
+		return strings.ReplaceAll(gitIn(t, h.Path, "-c", "core.quotePath=false", "ls-tree", "-r", "--name-only",
 			tree), "\n", "|")
 	}
 	want(t, "whole", names(made.Whole), ".gitignore|a.txt|new/ä b.txt|same.txt|staged.txt|sub/deep.txt")
 	want(t, "tracked", names(made.Tracked), ".gitignore|a.txt|same.txt|staged.txt|sub/deep.txt")
-	want(t, "a hidden change", git(t, h.Path, "show", made.Whole+":sub/deep.txt"), "hidden")
-	git(t, s.Dir, "add", "-A")
-	git(t, s.Dir, "update-index", "--no-skip-worktree", "sub/deep.txt")
-	git(t, s.Dir, "reset", "-q", "--hard")
-	git(t, h.Path, "gc", "-q", "--prune=now")
-	want(t, "kept", git(t, h.Path, "rev-parse", "refs/orange/judged/T1", "refs/orange/judged-tracked/T1"),
+	want(t, "a hidden change", gitIn(t, h.Path, "show", made.Whole+":sub/deep.txt"), "hidden")
+	gitIn(t, s.Dir, "add", "-A")
+	gitIn(t, s.Dir, "update-index", "--no-skip-worktree", "sub/deep.txt")
+	gitIn(t, s.Dir, "reset", "-q", "--hard")
+	gitIn(t, h.Path, "gc", "-q", "--prune=now")
+	want(t, "kept", gitIn(t, h.Path, "rev-parse", "refs/orange/judged/T1", "refs/orange/judged-tracked/T1"),
 		made.Whole+"\n"+made.Tracked)
-	want(t, "with what is in it", git(t, h.Path, "show", made.Whole+":new/ä b.txt"), "new")
+	want(t, "with what is in it", gitIn(t, h.Path, "show", made.Whole+":new/ä b.txt"), "new")
 }
 
 func TestChangedSince_looksAtTheTreesFilesAndAtTrackedOnes(t *testing.T) {
@@ -67,7 +67,7 @@ func TestChangedSince_looksAtTheTreesFilesAndAtTrackedOnes(t *testing.T) {
 		"an ignored file": {change: func(t *testing.T, s Slot) { write(t, s.Dir, "noise.log", "more") }},
 		"a new file that git knows": {found: "later.txt", change: func(t *testing.T, s Slot) {
 			write(t, s.Dir, "later.txt", "x")
-			git(t, s.Dir, "add", "later.txt")
+			gitIn(t, s.Dir, "add", "later.txt")
 		}},
 		"an unknown file of the tree": {found: "new/ä b.txt", change: func(t *testing.T, s Slot) {
 			write(t, s.Dir, "new/ä b.txt", "x")
@@ -79,7 +79,7 @@ func TestChangedSince_looksAtTheTreesFilesAndAtTrackedOnes(t *testing.T) {
 			_ = os.Rename(filepath.Join(s.Dir, "new"), filepath.Join(s.Dir, "cache"))
 			_ = os.Symlink("cache", filepath.Join(s.Dir, "new"))
 		}},
-		"which git knows by now": {change: func(t *testing.T, s Slot) { git(t, s.Dir, "add", "new") }},
+		"which git knows by now": {change: func(t *testing.T, s Slot) { gitIn(t, s.Dir, "add", "new") }},
 		"a known file": {found: "same.txt", change: func(t *testing.T, s Slot) {
 			write(t, s.Dir, "same.txt", "x")
 		}},
@@ -90,14 +90,14 @@ func TestChangedSince_looksAtTheTreesFilesAndAtTrackedOnes(t *testing.T) {
 			_ = os.Chmod(filepath.Join(s.Dir, "a.txt"), 0o755)
 		}},
 		"a file that is back": {found: "gone.txt", change: func(t *testing.T, s Slot) {
-			git(t, s.Dir, "restore", "gone.txt")
+			gitIn(t, s.Dir, "restore", "gone.txt")
 		}},
 		"all of it committed": {change: func(t *testing.T, s Slot) {
-			git(t, s.Dir, "add", "-A")
-			git(t, s.Dir, "commit", "-q", "-m", "all")
+			gitIn(t, s.Dir, "add", "-A")
+			gitIn(t, s.Dir, "commit", "-q", "-m", "all")
 		}},
 		"a file that git forgot": {change: func(t *testing.T, s Slot) {
-			git(t, s.Dir, "rm", "-q", "--cached", "same.txt")
+			gitIn(t, s.Dir, "rm", "-q", "--cached", "same.txt")
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -106,7 +106,7 @@ func TestChangedSince_looksAtTheTreesFilesAndAtTrackedOnes(t *testing.T) {
 			if row.change != nil {
 				row.change(t, s)
 			}
-			changed, err := s.ChangedSince(t.Context(), made.Whole)
+			changed, err := s.Files().ChangedSince(t.Context(), made.Whole)
 			want(t, "changed", strings.Join(changed, "|"), row.found)
 			want(t, "error", err, nil)
 		})
@@ -119,34 +119,34 @@ func TestDiffers_letsOnlyFilesBeMissingThatGitDidNotKnow(t *testing.T) {
 		change func(t *testing.T, s Slot)
 		found  string
 	}{
-		"all of it":                {change: func(t *testing.T, s Slot) { git(t, s.Dir, "add", "new") }},
+		"all of it":                {change: func(t *testing.T, s Slot) { gitIn(t, s.Dir, "add", "new") }},
 		"without the unknown file": {},
 		"with another unknown file": {found: "later.txt", change: func(t *testing.T, s Slot) {
 			write(t, s.Dir, "later.txt", "x")
-			git(t, s.Dir, "add", "later.txt")
+			gitIn(t, s.Dir, "add", "later.txt")
 		}},
 		"with the unknown file changed": {found: "new/ä b.txt", change: func(t *testing.T, s Slot) {
 			write(t, s.Dir, "new/ä b.txt", "x")
-			git(t, s.Dir, "add", "new")
+			gitIn(t, s.Dir, "add", "new")
 		}},
 		"without a known file": {found: "same.txt", change: func(t *testing.T, s Slot) {
-			git(t, s.Dir, "rm", "-q", "same.txt")
+			gitIn(t, s.Dir, "rm", "-q", "same.txt")
 		}},
 		"reformatted": {found: "a.txt", change: func(t *testing.T, s Slot) {
 			write(t, s.Dir, "a.txt", "TWO\n")
-			git(t, s.Dir, "add", "a.txt")
+			gitIn(t, s.Dir, "add", "a.txt")
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			h, s, made := judged(t)
-			git(t, s.Dir, "update-index", "--no-skip-worktree", "sub/deep.txt")
-			git(t, s.Dir, "add", "--update")
+			gitIn(t, s.Dir, "update-index", "--no-skip-worktree", "sub/deep.txt")
+			gitIn(t, s.Dir, "add", "--update")
 			if row.change != nil {
 				row.change(t, s)
 			}
-			git(t, s.Dir, "commit", "-q", "-m", "work")
-			differs, err := h.Differs(t.Context(), made, git(t, s.Dir, "rev-parse", "HEAD"))
+			gitIn(t, s.Dir, "commit", "-q", "-m", "work")
+			differs, err := Judged{Repo: h.Repo}.Differs(t.Context(), made, gitIn(t, s.Dir, "rev-parse", "HEAD"))
 			want(t, "differs", strings.Join(differs, "|"), row.found)
 			want(t, "error", err, nil)
 		})
@@ -156,9 +156,9 @@ func TestDiffers_letsOnlyFilesBeMissingThatGitDidNotKnow(t *testing.T) {
 func TestForgetJudged_keepsWhatNobodyElseHas(t *testing.T) {
 	t.Parallel()
 	committed := func(t *testing.T, s Slot) {
-		git(t, s.Dir, "update-index", "--no-skip-worktree", "sub/deep.txt")
-		git(t, s.Dir, "add", "--update")
-		git(t, s.Dir, "commit", "-q", "-m", "work")
+		gitIn(t, s.Dir, "update-index", "--no-skip-worktree", "sub/deep.txt")
+		gitIn(t, s.Dir, "add", "--update")
+		gitIn(t, s.Dir, "commit", "-q", "-m", "work")
 	}
 	for name, row := range map[string]struct {
 		change func(t *testing.T, s Slot)
@@ -175,7 +175,7 @@ func TestForgetJudged_keepsWhatNobodyElseHas(t *testing.T) {
 			kept: "refs/orange/rescue/T1/1"},
 		"all of it committed, with something more": {branch: "topic", change: func(t *testing.T, s Slot) {
 			write(t, s.Dir, "more.txt", "more\n")
-			git(t, s.Dir, "add", "-A")
+			gitIn(t, s.Dir, "add", "-A")
 			committed(t, s)
 		}},
 		"rescued already": {branch: "topic", change: func(t *testing.T, s Slot) {
@@ -184,7 +184,7 @@ func TestForgetJudged_keepsWhatNobodyElseHas(t *testing.T) {
 			}
 		}},
 		"taken back": {branch: "topic", change: func(t *testing.T, s Slot) {
-			git(t, s.Dir, "reset", "-q", "--hard")
+			gitIn(t, s.Dir, "reset", "-q", "--hard")
 		}, kept: "refs/orange/rescue/T1/1"},
 		"committed otherwise": {branch: "topic", well: true, change: func(t *testing.T, s Slot) {
 			write(t, s.Dir, "a.txt", "three\n")
@@ -198,20 +198,20 @@ func TestForgetJudged_keepsWhatNobodyElseHas(t *testing.T) {
 			h, s, made := judged(t)
 			want(t, "judged", strings.Join(judgedTasks(t, h), "|"), "T1")
 			row.change(t, s)
-			kept, err := h.ForgetJudged(t.Context(), "T1", row.branch, row.well)
+			kept, err := Judged{Repo: h.Repo}.Forget(t.Context(), "T1", row.branch, row.well)
 			if err != nil {
 				t.Fatal(err)
 			}
-			want(t, "refs", git(t, h.Path, "for-each-ref", "--format=%(refname)", "refs/orange/judged",
+			want(t, "refs", gitIn(t, h.Path, "for-each-ref", "--format=%(refname)", "refs/orange/judged",
 				"refs/orange/judged-tracked"), "")
 			want(t, "judged", strings.Join(judgedTasks(t, h), "|"), "")
 			var refs []string
 			for _, one := range kept {
 				refs = append(refs, one.Ref)
-				want(t, "its files", git(t, h.Path, "rev-parse", one.Ref+"^{tree}"), made.Whole)
+				want(t, "its files", gitIn(t, h.Path, "rev-parse", one.Ref+"^{tree}"), made.Whole)
 			}
 			want(t, "kept", strings.Join(refs, "|"), row.kept)
-			again, err := h.ForgetJudged(t.Context(), "T1", row.branch, row.well)
+			again, err := Judged{Repo: h.Repo}.Forget(t.Context(), "T1", row.branch, row.well)
 			want(t, "kept again", len(again), 0)
 			want(t, "error", err, nil)
 		})
@@ -220,7 +220,7 @@ func TestForgetJudged_keepsWhatNobodyElseHas(t *testing.T) {
 
 func judgedTasks(t *testing.T, h home) []string {
 	t.Helper()
-	all, err := h.Judged(t.Context())
+	all, err := Judged{Repo: h.Repo}.Tasks(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -230,10 +230,10 @@ func judgedTasks(t *testing.T, h home) []string {
 func TestForgetJudged_leavesThoseOfOthers(t *testing.T) {
 	t.Parallel()
 	h, s, _ := judged(t)
-	if _, err := s.Trees(t.Context(), "T10"); err != nil {
+	if _, err := s.Files().Trees(t.Context(), "T10"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.ForgetJudged(t.Context(), "T1", "topic", false); err != nil {
+	if _, err := (Judged{Repo: h.Repo}).Forget(t.Context(), "T1", "topic", false); err != nil {
 		t.Fatal(err)
 	}
 	want(t, "judged", strings.Join(judgedTasks(t, h), "|"), "T10")
@@ -248,7 +248,7 @@ func TestScratch_hasTheCommitAndNothingElse(t *testing.T) {
 	write(t, s.Dir, "cache/old", "ignored\n")
 	dir := filepath.Join(h.root, "pool", ".scratch", "T1-all tests")
 	for range 2 { // what a killed run has left is in no one's way
-		if err := h.Scratch(t.Context(), dir, tip); err != nil {
+		if err := (Worktrees{Repo: h.Repo}).Scratch(t.Context(), dir, tip); err != nil {
 			t.Fatal(err)
 		}
 		want(t, "files", pool(t, Slot{Dir: filepath.Join(dir, ".git")}), ".git|.gitignore|a.txt|sub|work.txt")
@@ -257,16 +257,16 @@ func TestScratch_hasTheCommitAndNothingElse(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want(t, "the branch", git(t, s.Dir, "branch", "--show-current"), "topic")
+	want(t, "the branch", gitIn(t, s.Dir, "branch", "--show-current"), "topic")
 	for range 2 {
-		if err := h.Unscratch(t.Context(), dir); err != nil {
+		if err := (Worktrees{Repo: h.Repo}).Unscratch(t.Context(), dir); err != nil {
 			t.Fatal(err)
 		}
 	}
 	want(t, "gone", exists(dir, "."), false)
-	want(t, "forgotten", strings.Contains(git(t, h.Path, "worktree", "list"), "scratch"), false)
+	want(t, "forgotten", strings.Contains(gitIn(t, h.Path, "worktree", "list"), "scratch"), false)
 	write(t, dir, "something.txt", "of a maker that was killed before git knew\n")
-	if err := h.Scratch(t.Context(), dir, tip); err != nil {
+	if err := (Worktrees{Repo: h.Repo}).Scratch(t.Context(), dir, tip); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -282,7 +282,7 @@ func TestBetween_countsBothWays(t *testing.T) {
 	want(t, "more", more, 2)
 	want(t, "fewer", fewer, 0)
 	want(t, "error", err, nil)
-	git(t, s.Dir, "reset", "-q", "--hard", "main")
+	gitIn(t, s.Dir, "reset", "-q", "--hard", "main")
 	other := commit(t, s.Dir, "e.txt", "e\n")
 	more, fewer, err = h.Between(t.Context(), first, other)
 	want(t, "more of another history", more, 1)

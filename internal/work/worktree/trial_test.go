@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"orange/internal/run/proc"
+	"orange/internal/work/git"
+	"orange/internal/work/merge"
 )
 
 // branches makes branches of main, each with a commit that writes one file, and answers their tips.
@@ -20,16 +22,16 @@ func (h home) branches(t *testing.T, files map[string][2]string) map[string]stri
 	t.Helper()
 	tips := map[string]string{}
 	for name, file := range files { // each begins at main
-		git(t, h.Path, "switch", "-q", "-c", name, "main")
+		gitIn(t, h.Path, "switch", "-q", "-c", name, "main")
 		tips[name] = commit(t, h.Path, file[0], file[1])
 	}
-	git(t, h.Path, "switch", "-q", "main")
+	gitIn(t, h.Path, "switch", "-q", "main")
 	return tips
 }
 
-func (h home) trial(t *testing.T, commit string) *Trial {
+func (h home) trial(t *testing.T, commit string) *merge.Trial {
 	t.Helper()
-	trial, err := h.Trial(t.Context(), filepath.Join(h.root, "orange"), commit)
+	trial, err := h.into().Trial(t.Context(), filepath.Join(h.root, "orange"), commit)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +43,7 @@ func (h home) trial(t *testing.T, commit string) *Trial {
 	return trial
 }
 
-func files(tried []Tried) (out []string) {
+func files(tried []merge.Tried) (out []string) {
 	for _, one := range tried {
 		out = append(out, fmt.Sprint(one.Files))
 	}
@@ -85,7 +87,7 @@ func TestATrial_tellsWhichFilesConflictAndLeavesNoTrace(t *testing.T) {
 	if err != nil || !slices.Equal(files(tried), all) {
 		t.Errorf("found %q, %v; want %q", files(tried), err, all)
 	}
-	single, err := trial.oneByOne(t.Context(), pairs)
+	single, err := trial.OneByOne(t.Context(), pairs)
 	if err != nil || !slices.Equal(files(single), all) {
 		t.Errorf("in a process each: found %q, %v; want %q", files(single), err, all)
 	}
@@ -124,7 +126,7 @@ func plant(t *testing.T, h home) (ran string) {
 		"filter.planted.clean": program, "filter.planted.smudge": program, "merge.renormalize": "true",
 		"extensions.partialClone": "origin", "remote.origin.promisor": "true",
 	} {
-		git(t, h.Path, "config", name, value)
+		gitIn(t, h.Path, "config", name, value)
 	}
 	write(t, h.Path, ".git/info/attributes", "sub/* merge=planted\n")
 	return ran
@@ -134,24 +136,24 @@ func TestATrial_runsNoProgramThatTheRepositoryNames(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	ran := plant(t, h)
-	main := git(t, h.Path, "rev-parse", "main")
+	main := gitIn(t, h.Path, "rev-parse", "main")
 	tips := map[string]string{}
 	for name, file := range map[string][2]string{"one": {"a.txt", "first"}, "two": {"a.txt", "second"}} {
-		git(t, h.Path, "-c", "core.hooksPath=", "-c", "filter.planted.clean=", "-c", "filter.planted.smudge=",
+		gitIn(t, h.Path, "-c", "core.hooksPath=", "-c", "filter.planted.clean=", "-c", "filter.planted.smudge=",
 			"-c", "core.fsmonitor=false", "switch", "-q", "-c", name, "main")
 		write(t, h.Path, file[0], file[1]+"\n")
-		git(t, h.Path, "-c", "core.hooksPath=", "-c", "filter.planted.clean=", "-c", "filter.planted.smudge=",
+		gitIn(t, h.Path, "-c", "core.hooksPath=", "-c", "filter.planted.clean=", "-c", "filter.planted.smudge=",
 			"-c", "core.fsmonitor=false", "commit", "-q", "-a", "-m", name)
-		tips[name] = git(t, h.Path, "rev-parse", name)
+		tips[name] = gitIn(t, h.Path, "rev-parse", name)
 	}
 	if err := os.Remove(ran); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		t.Fatal(err)
 	}
 	trial := h.trial(t, main)
 	pairs := [][2]string{{tips["one"], tips["two"]}}
-	for name, ask := range map[string]func() ([]Tried, error){
-		"in one process":    func() ([]Tried, error) { return trial.Merges(t.Context(), main, pairs) },
-		"in a process each": func() ([]Tried, error) { return trial.oneByOne(t.Context(), pairs) },
+	for name, ask := range map[string]func() ([]merge.Tried, error){
+		"in one process":    func() ([]merge.Tried, error) { return trial.Merges(t.Context(), main, pairs) },
+		"in a process each": func() ([]merge.Tried, error) { return trial.OneByOne(t.Context(), pairs) },
 	} {
 		tried, err := ask()
 		if err != nil || !slices.Equal(files(tried), []string{"[a.txt]"}) {
@@ -193,14 +195,14 @@ func TestATrial_goesOnBehindAPairThatCannotBeMerged(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	tips := h.branches(t, map[string][2]string{"one": {"a.txt", "first\n"}, "two": {"a.txt", "second\n"}})
-	base := git(t, h.Path, "rev-parse", "main")
-	git(t, h.Path, "switch", "-q", "--orphan", "alone")
+	base := gitIn(t, h.Path, "rev-parse", "main")
+	gitIn(t, h.Path, "switch", "-q", "--orphan", "alone")
 	alone := commit(t, h.Path, "a.txt", "alone\n")
 	trial := h.trial(t, base)
 	pairs := [][2]string{{alone, base}, {tips["one"], tips["two"]}, {tips["one"], alone}, {tips["one"], base}}
-	for name, ask := range map[string]func() ([]Tried, error){
-		"in one process":    func() ([]Tried, error) { return trial.Merges(t.Context(), base, pairs) },
-		"in a process each": func() ([]Tried, error) { return trial.oneByOne(t.Context(), pairs) },
+	for name, ask := range map[string]func() ([]merge.Tried, error){
+		"in one process":    func() ([]merge.Tried, error) { return trial.Merges(t.Context(), base, pairs) },
+		"in a process each": func() ([]merge.Tried, error) { return trial.OneByOne(t.Context(), pairs) },
 	} {
 		tried, err := ask()
 		if err != nil || !slices.Equal(files(tried), []string{"[]", "[a.txt]", "[]", "[]"}) {
@@ -220,7 +222,7 @@ func TestATrial_thatHasNoTimeLeftSaysSo(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	tips := h.branches(t, map[string][2]string{"one": {"a.txt", "first\n"}})
-	base := git(t, h.Path, "rev-parse", "main")
+	base := gitIn(t, h.Path, "rev-parse", "main")
 	ctx, off := context.WithCancel(t.Context())
 	trial := h.trial(t, base)
 	off()
@@ -233,7 +235,7 @@ func TestATrial_inARepositoryOfLongNames(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	h.Path = filepath.Join(h.root, "long")
-	git(t, h.root, "init", "-q", "--object-format=sha256", "long")
+	gitIn(t, h.root, "init", "-q", "--object-format=sha256", "long")
 	base := commit(t, h.Path, "a.txt", "one\n")
 	tips := h.branches(t, map[string][2]string{"one": {"a.txt", "first\n"}, "two": {"a.txt", "second\n"}})
 	tried, err := h.trial(t, base).Merges(t.Context(), base, [][2]string{{tips["one"], tips["two"]}})
@@ -249,15 +251,15 @@ func TestATrial_doesNotGuessInAShallowClone(t *testing.T) {
 	for i := range 3 {
 		commit(t, h.Path, "a.txt", fmt.Sprintf("%d\n", i))
 	}
-	git(t, h.Path, "switch", "-q", "-c", "old", "HEAD~2")
+	gitIn(t, h.Path, "switch", "-q", "-c", "old", "HEAD~2")
 	commit(t, h.Path, "b.txt", "b\n")
-	git(t, h.Path, "push", "-q", "origin", "main", "old")
-	git(t, h.root, "clone", "-q", "--depth=1", "--no-single-branch", "file://"+h.origin(), "cut")
+	gitIn(t, h.Path, "push", "-q", "origin", "main", "old")
+	gitIn(t, h.root, "clone", "-q", "--depth=1", "--no-single-branch", "file://"+h.origin(), "cut")
 	h.Path = filepath.Join(h.root, "cut")
-	base, old := git(t, h.Path, "rev-parse", "origin/main"), git(t, h.Path, "rev-parse", "origin/old")
+	base, old := gitIn(t, h.Path, "rev-parse", "origin/main"), gitIn(t, h.Path, "rev-parse", "origin/old")
 	_, err := h.trial(t, base).Changed(t.Context(), base, old)
 	wantError(t, err, "the clone is shallow")
-	git(t, h.Path, "switch", "-q", "-c", "new", base)
+	gitIn(t, h.Path, "switch", "-q", "-c", "new", base)
 	tip := commit(t, h.Path, "c.txt", "c\n")
 	changed, err := h.trial(t, base).Changed(t.Context(), base, tip)
 	if err != nil || !slices.Equal(changed, []string{"c.txt"}) {
@@ -273,7 +275,7 @@ func TestATrial_doesNotGuessInAShallowClone(t *testing.T) {
 func TestATrial_withAnOlderGit(t *testing.T) { //nolint:paralleltest // it changes PATH
 	h := newHome(t)
 	tips := h.branches(t, map[string][2]string{"one": {"a.txt", "first\n"}, "two": {"a.txt", "second\n"}})
-	base := git(t, h.Path, "rev-parse", "main")
+	base := gitIn(t, h.Path, "rev-parse", "main")
 	program, err := proc.Find("git", os.Getenv("PATH"))
 	if err != nil {
 		t.Fatal(err)
@@ -296,11 +298,11 @@ func TestATrial_fetchesNothingThatAPartialCloneLeftBehind(t *testing.T) {
 	t.Parallel()
 	h := newHomeWithOrigin(t)
 	tips := h.branches(t, map[string][2]string{"one": {"a.txt", "first\n"}, "two": {"a.txt", "second\n"}})
-	git(t, h.Path, "push", "-q", "origin", "one", "two")
-	git(t, h.origin(), "config", "uploadpack.allowFilter", "true")
-	git(t, h.root, "clone", "-q", "--filter=blob:none", "--no-checkout", "file://"+h.origin(), "partial")
+	gitIn(t, h.Path, "push", "-q", "origin", "one", "two")
+	gitIn(t, h.origin(), "config", "uploadpack.allowFilter", "true")
+	gitIn(t, h.root, "clone", "-q", "--filter=blob:none", "--no-checkout", "file://"+h.origin(), "partial")
 	h.Path = filepath.Join(h.root, "partial")
-	base := git(t, h.Path, "rev-parse", "origin/main")
+	base := gitIn(t, h.Path, "rev-parse", "origin/main")
 	before := everything(t, h.Path)
 	trial := h.trial(t, base)
 	tried, err := trial.Merges(t.Context(), base, [][2]string{{tips["one"], tips["two"]}})
@@ -308,7 +310,7 @@ func TestATrial_fetchesNothingThatAPartialCloneLeftBehind(t *testing.T) {
 		t.Errorf("found %v", tried)
 	}
 	want(t, "the clone", everything(t, h.Path), before)
-	if _, err := try(h.Path, "merge-tree", "--write-tree", tips["one"], tips["two"]); exitCode(err) != 1 {
+	if _, err := try(h.Path, "merge-tree", "--write-tree", tips["one"], tips["two"]); git.ExitCode(err) != 1 {
 		t.Errorf("git by hand: %v", err)
 	}
 	if everything(t, h.Path) == before {
@@ -320,14 +322,14 @@ func TestWhatAKilledTrialLeft_isRemovedWhenItIsOld(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	now := time.Now()
-	for name, age := range map[string]time.Duration{".trial-old": 2 * trialIsOld, ".trial-new": time.Minute,
-		"coffee.json": 2 * trialIsOld} {
+	for name, age := range map[string]time.Duration{".trial-old": 2 * merge.TrialIsOld, ".trial-new": time.Minute,
+		"coffee.json": 2 * merge.TrialIsOld} {
 		write(t, folder, name+"/objects/a", "a")
 		if err := os.Chtimes(filepath.Join(folder, name), now.Add(-age), now.Add(-age)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := removeOldTrials(folder, now); err != nil {
+	if err := merge.RemoveOldTrials(folder, now); err != nil {
 		t.Fatal(err)
 	}
 	want(t, "what is left", everythingBelow(t, folder), ".trial-new|coffee.json")
@@ -352,7 +354,7 @@ func TestReadBatch_takesNothingForAnAnswerThatIsNone(t *testing.T) {
 		"no tree":                  {"1\x00tree\x00\x00", nil, false},
 		"words":                    {"fatal: no", nil, false},
 	} {
-		got, whole := readBatch([]byte(row.out))
+		got, whole := merge.ReadBatch([]byte(row.out))
 		if !slices.Equal(files(got), row.want) || whole != row.whole {
 			t.Errorf("%s: %q, %v", name, files(got), whole)
 		}
@@ -363,15 +365,15 @@ func TestHeads_areThoseOfTheBranches(t *testing.T) {
 	t.Parallel()
 	h := newHomeWithOrigin(t)
 	tips := h.branches(t, map[string][2]string{"one": {"a.txt", "first\n"}, "two/three": {"a.txt", "second\n"}})
-	git(t, h.Path, "pack-refs", "--all")
-	tips["two/three"] = git(t, h.Path, "commit-tree", "-m", "more", "-p", "two/three", "two/three^{tree}")
-	git(t, h.Path, "update-ref", "refs/heads/two/three", tips["two/three"])
+	gitIn(t, h.Path, "pack-refs", "--all")
+	tips["two/three"] = gitIn(t, h.Path, "commit-tree", "-m", "more", "-p", "two/three", "two/three^{tree}")
+	gitIn(t, h.Path, "update-ref", "refs/heads/two/three", tips["two/three"])
 	got, err := h.Heads(t.Context(), []string{"one", "two/three", "none"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	want(t, "tips", fmt.Sprint(got.Tips), fmt.Sprint(tips))
-	main := git(t, h.Path, "rev-parse", "main")
+	main := gitIn(t, h.Path, "rev-parse", "main")
 	want(t, "main here", got.Local, main)
 	want(t, "main on origin", got.Origin, main)
 	if err := os.Rename(h.Path, h.Path+"-moved"); err != nil {

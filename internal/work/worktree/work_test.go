@@ -8,11 +8,13 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"orange/internal/work/git"
 )
 
 func diffOf(t *testing.T, s Slot) string {
 	t.Helper()
-	text, err := s.Diff(t.Context())
+	text, err := s.Files().Diff(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -21,7 +23,7 @@ func diffOf(t *testing.T, s Slot) string {
 
 func work(t *testing.T, s Slot) Work {
 	t.Helper()
-	w, err := s.Work(t.Context())
+	w, err := s.Files().Work(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +87,7 @@ func TestWork_doesNotCountWhatTheBaseGotMeanwhile(t *testing.T) {
 	if text := diffOf(t, s); strings.Contains(text, "theirs") {
 		t.Errorf("it shows what others did:\n%s", text)
 	}
-	git(t, s.Dir, "merge", "-q", "main")
+	gitIn(t, s.Dir, "merge", "-q", "main")
 	want(t, "lines after a merge of the base", work(t, s).Added, 1)
 }
 
@@ -104,9 +106,9 @@ func TestDiff_isTheSameWhateverAPersonSetUpForTheirs(t *testing.T) {
 	s := h.prepared(t, "work", "t1")
 	commit(t, s.Dir, "a.txt", "uno\n")
 	before := diffOf(t, s)
-	git(t, h.Path, "config", "diff.external", "/bin/false")
-	git(t, h.Path, "config", "color.ui", "always")
-	git(t, h.Path, "config", "diff.shout.textconv", "/bin/false")
+	gitIn(t, h.Path, "config", "diff.external", "/bin/false")
+	gitIn(t, h.Path, "config", "color.ui", "always")
+	gitIn(t, h.Path, "config", "diff.shout.textconv", "/bin/false")
 	if err := os.WriteFile(filepath.Join(h.Path, ".git", "info", "attributes"), []byte("*.txt diff=shout\n"),
 		0o644); err != nil {
 		t.Fatal(err)
@@ -119,11 +121,11 @@ func TestDiff_withoutABaseSaysWhatToDo(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	s := h.prepared(t, "work", "t1")
-	git(t, h.Path, "switch", "-q", "--detach")
-	git(t, h.Path, "branch", "-q", "-D", "main")
-	_, err := s.Diff(t.Context())
+	gitIn(t, h.Path, "switch", "-q", "--detach")
+	gitIn(t, h.Path, "branch", "-q", "-D", "main")
+	_, err := s.Files().Diff(t.Context())
 	wantError(t, err, "main", "set the project's default branch")
-	_, err = s.Work(t.Context())
+	_, err = s.Files().Work(t.Context())
 	wantError(t, err, "main", "set the project's default branch")
 	_, err = h.BranchDiff(t.Context(), "work")
 	wantError(t, err, "set the project's default branch")
@@ -133,7 +135,7 @@ func TestDiff_ofADetachedWorkspaceIsThatOfItsCommit(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	s := h.prepared(t, "work", "t1")
-	git(t, s.Dir, "switch", "-q", "--detach")
+	gitIn(t, s.Dir, "switch", "-q", "--detach")
 	commit(t, s.Dir, "a.txt", "uno\n")
 	want(t, "work", work(t, s), Work{Commits: 1, Added: 1, Removed: 1})
 	wantLines(t, diffOf(t, s), "+uno")
@@ -142,17 +144,17 @@ func TestDiff_ofADetachedWorkspaceIsThatOfItsCommit(t *testing.T) {
 func TestDiff_ofAWorkspaceOrABranchThatIsGoneIsAnError(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
-	if _, err := h.BranchDiff(t.Context(), "never"); !errors.Is(err, ErrNoBranch) {
+	if _, err := h.BranchDiff(t.Context(), "never"); !errors.Is(err, git.ErrNoBranch) {
 		t.Errorf("got %v", err)
 	}
 	s := h.prepared(t, "work", "t1")
 	if err := os.RemoveAll(s.Dir); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Work(t.Context()); err == nil {
+	if _, err := s.Files().Work(t.Context()); err == nil {
 		t.Error("it measured a workspace that is gone")
 	}
-	if _, err := s.Diff(t.Context()); err == nil {
+	if _, err := s.Files().Diff(t.Context()); err == nil {
 		t.Error("it showed a workspace that is gone")
 	}
 }
@@ -161,12 +163,12 @@ func TestDiff_ofVeryMuchIsCutAtAWholeLine(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	s := h.prepared(t, "work", "t1")
-	commit(t, s.Dir, "big.txt", strings.Repeat("ä line of some length\n", 2*mostDiff/20))
-	for n := range mostFiles + 7 {
+	commit(t, s.Dir, "big.txt", strings.Repeat("ä line of some length\n", 2*git.MostDiff/20))
+	for n := range git.MostFiles + 7 {
 		write(t, s.Dir, fmt.Sprintf("new/%03d", n), "")
 	}
 	text := diffOf(t, s)
-	if len(text) > mostDiff+1000+mostFiles*40 || !strings.HasPrefix(text, " big.txt") {
+	if len(text) > git.MostDiff+1000+git.MostFiles*40 || !strings.HasPrefix(text, " big.txt") {
 		t.Errorf("%d bytes, beginning with %.80q", len(text), text)
 	}
 	wantLines(t, text, " new, not added: 7 more\n", "… and ")
@@ -184,7 +186,7 @@ func TestWork_takesNoLock(t *testing.T) {
 	h := newHome(t)
 	s := h.prepared(t, "work", "t1")
 	commit(t, s.Dir, "mine.txt", "mine\n")
-	dir, err := s.gitDir()
+	dir, err := git.DirOf(s.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,8 +199,8 @@ func TestWork_takesNoLock(t *testing.T) {
 	}
 	index := read(t, dir, "index")
 	for name, look := range map[string]func() error{
-		"Work":       func() error { _, err := s.Work(t.Context()); return err },
-		"Diff":       func() error { _, err := s.Diff(t.Context()); return err },
+		"Work":       func() error { _, err := s.Files().Work(t.Context()); return err },
+		"Diff":       func() error { _, err := s.Files().Diff(t.Context()); return err },
 		"BranchDiff": func() error { _, err := h.BranchDiff(t.Context(), "work"); return err },
 	} {
 		if err := look(); err != nil {

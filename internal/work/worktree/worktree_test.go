@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"orange/internal/rules/task"
+	"orange/internal/work/git"
 )
 
 func TestInspect_leadsToTheMainCheckout(t *testing.T) {
@@ -24,11 +25,11 @@ func TestInspect_leadsToTheMainCheckout(t *testing.T) {
 		"SymbolicLink": link,
 	} {
 		t.Run(name, func(t *testing.T) {
-			r, err := Inspect(t.Context(), path)
+			r, err := git.Inspect(t.Context(), path)
 			if err != nil {
 				t.Fatal(err)
 			}
-			want(t, "path", r.Path, resolved(h.Path))
+			want(t, "path", r.Path, git.Resolve(h.Path))
 			want(t, "default branch", r.DefaultBranch, "main")
 		})
 	}
@@ -38,9 +39,9 @@ func TestInspect_separateGitFolder(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
 	top := filepath.Join(root, "top")
-	git(t, root, "init", "-q", "--separate-git-dir", filepath.Join(root, "elsewhere"), top)
+	gitIn(t, root, "init", "-q", "--separate-git-dir", filepath.Join(root, "elsewhere"), top)
 	commit(t, top, "a.txt", "one\n")
-	r, err := Inspect(t.Context(), top)
+	r, err := git.Inspect(t.Context(), top)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,8 +54,8 @@ func TestInspect_separateGitFolder(t *testing.T) {
 func TestInspect_saysWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
-	git(t, root, "init", "-q", "--bare", "bare.git")
-	git(t, root, "init", "-q", "empty")
+	gitIn(t, root, "init", "-q", "--bare", "bare.git")
+	gitIn(t, root, "init", "-q", "empty")
 	write(t, root, "plain/file", "x")
 	for name, c := range map[string]struct{ path, says string }{
 		"NotThere": {"nowhere", "no such folder"}, "AFile": {"plain/file", "no such folder"},
@@ -62,10 +63,10 @@ func TestInspect_saysWhatIsWrong(t *testing.T) {
 			"empty", "no commit yet"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := Inspect(t.Context(), filepath.Join(root, c.path))
+			_, err := git.Inspect(t.Context(), filepath.Join(root, c.path))
 			wantError(t, err, "cannot ", c.says)
 			want(t, "usage", errors.Is(err, task.ErrUsage), true)
-			want(t, "no repository", errors.Is(err, ErrNoRepository), name == "NoRepository")
+			want(t, "no repository", errors.Is(err, git.ErrNoRepository), name == "NoRepository")
 		})
 	}
 }
@@ -91,9 +92,9 @@ func TestInspect_defaultBranch(t *testing.T) {
 			t.Parallel()
 			h := newHome(t)
 			for _, step := range c.steps {
-				git(t, h.Path, step...)
+				gitIn(t, h.Path, step...)
 			}
-			r, err := Inspect(t.Context(), h.Path)
+			r, err := git.Inspect(t.Context(), h.Path)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -105,15 +106,15 @@ func TestInspect_defaultBranch(t *testing.T) {
 func TestInspect_detachedWithoutMainIsAsked(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
-	git(t, h.Path, "branch", "-m", "main", "only")
-	git(t, h.Path, "switch", "-q", "--detach")
-	_, err := Inspect(t.Context(), h.Path)
+	gitIn(t, h.Path, "branch", "-m", "main", "only")
+	gitIn(t, h.Path, "switch", "-q", "--detach")
+	_, err := git.Inspect(t.Context(), h.Path)
 	wantError(t, err, "detached")
 }
 
 func TestInspect_withoutGit(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
-	_, err := Inspect(t.Context(), ".")
+	_, err := git.Inspect(t.Context(), ".")
 	wantError(t, err, "cannot work without git", "install git")
 }
 
@@ -124,7 +125,7 @@ func TestAGitThatWasKilledIsNotSaidToHaveAStatus(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", programs+":"+os.Getenv("PATH"))
-	_, err := h.run(t.Context(), "worktree", "list")
+	_, err := h.Run(t.Context(), "worktree", "list")
 	wantError(t, err, "git worktree: a signal ended it")
 }
 
@@ -135,7 +136,7 @@ func TestNewEnough(t *testing.T) {
 		"git version 2.47.rc1": true,
 		"git version 2.37.9":   false, "git version 1.99": false, "git version x": false, "": false,
 	} {
-		want(t, version, newEnough(version), ok)
+		want(t, version, git.NewEnough(version), ok)
 	}
 }
 
@@ -152,7 +153,7 @@ func awkward() map[string]string {
 func TestCheckBranch(t *testing.T) {
 	t.Parallel()
 	for name, branch := range awkward() {
-		if err := CheckBranch(t.Context(), branch); err != nil {
+		if err := git.CheckBranch(t.Context(), branch); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -160,7 +161,7 @@ func TestCheckBranch(t *testing.T) {
 		"", "-x", "--help", "-", "@{-1}", "a b", "a\nb", "$(touch x)", "a..b", "HEAD", "a~1", "a:b", "a.lock",
 		"/a", "a/", "a\x00b", "main@{u}", "a*", strings.Repeat("a", 251), strings.Repeat("a/", 501) + "a",
 	} {
-		err := CheckBranch(t.Context(), branch)
+		err := git.CheckBranch(t.Context(), branch)
 		if !errors.Is(err, task.ErrUsage) {
 			t.Errorf("%q: got %v, want a usage error", branch, err)
 		}
@@ -183,7 +184,7 @@ func TestBase_picksTheOneThatContainsTheOther(t *testing.T) {
 			if c.origin {
 				other := h.colleague(t)
 				commit(t, other, "theirs.txt", "x")
-				git(t, other, "push", "-q", "origin", "main")
+				gitIn(t, other, "push", "-q", "origin", "main")
 			}
 			if c.local {
 				commit(t, h.Path, "mine.txt", "x")
@@ -196,7 +197,7 @@ func TestBase_picksTheOneThatContainsTheOther(t *testing.T) {
 				t.Fatal(err)
 			}
 			want(t, "ref", base.Ref, c.want)
-			want(t, "commit", base.Commit, git(t, h.Path, "rev-parse", c.want))
+			want(t, "commit", base.Commit, gitIn(t, h.Path, "rev-parse", c.want))
 		})
 	}
 }
@@ -204,14 +205,14 @@ func TestBase_picksTheOneThatContainsTheOther(t *testing.T) {
 func TestBase_withoutOriginIsTheLocalOne(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
-	git(t, h.Path, "tag", "main", "HEAD") // the same word twice
+	gitIn(t, h.Path, "tag", "main", "HEAD") // the same word twice
 	commit(t, h.Path, "b.txt", "two\n")
 	base, err := h.Base(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	want(t, "ref", base.Ref, "heads/main")
-	want(t, "commit", git(t, h.Path, "rev-parse", "--verify", "-q", base.Ref), base.Commit)
+	want(t, "commit", gitIn(t, h.Path, "rev-parse", "--verify", "-q", base.Ref), base.Commit)
 	h.DefaultBranch = "nowhere"
 	_, err = h.Base(t.Context())
 	wantError(t, err, "nowhere", "default branch")
@@ -222,16 +223,16 @@ func TestFetch_leavesTheUsersThingsAlone(t *testing.T) {
 	h := newHomeWithOrigin(t)
 	other := h.colleague(t)
 	commit(t, other, "theirs.txt", "x")
-	git(t, other, "tag", "loud")
-	git(t, other, "push", "-q", "--tags", "origin", "main")
-	before := git(t, h.Path, "rev-parse", "main")
+	gitIn(t, other, "tag", "loud")
+	gitIn(t, other, "push", "-q", "--tags", "origin", "main")
+	before := gitIn(t, h.Path, "rev-parse", "main")
 	if err := h.Fetch(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	want(t, "origin/main", git(t, h.Path, "rev-parse", "origin/main"), git(t, other, "rev-parse", "main"))
-	want(t, "main", git(t, h.Path, "rev-parse", "main"), before)
+	want(t, "origin/main", gitIn(t, h.Path, "rev-parse", "origin/main"), gitIn(t, other, "rev-parse", "main"))
+	want(t, "main", gitIn(t, h.Path, "rev-parse", "main"), before)
 	want(t, "FETCH_HEAD", exists(h.Path, ".git/FETCH_HEAD"), false)
-	want(t, "tags", git(t, h.Path, "tag"), "")
+	want(t, "tags", gitIn(t, h.Path, "tag"), "")
 }
 
 func TestFetch_tellsUnreachableFromEmpty(t *testing.T) {
@@ -240,8 +241,8 @@ func TestFetch_tellsUnreachableFromEmpty(t *testing.T) {
 	if err := h.Fetch(t.Context()); err != nil {
 		t.Errorf("no origin: %v", err)
 	}
-	git(t, h.root, "init", "-q", "--bare", "origin.git")
-	git(t, h.Path, "remote", "add", "origin", h.origin())
+	gitIn(t, h.root, "init", "-q", "--bare", "origin.git")
+	gitIn(t, h.Path, "remote", "add", "origin", h.origin())
 	if err := h.Fetch(t.Context()); err != nil {
 		t.Errorf("empty origin: %v", err)
 	}
@@ -260,8 +261,8 @@ func TestRemoteEnv_keepsTheUsersOwnSSHCommand(t *testing.T) {
 		"None": {"", "GIT_SSH_COMMAND=ssh -oBatchMode=yes"}, "OwnKey": {
 			"ssh -i key", "GIT_SSH_COMMAND=ssh -i key -oBatchMode=yes"}, "Other": {"plink -x", ""},
 	} {
-		git(t, h.Path, "config", "core.sshCommand", c.configured)
-		env, err := h.remoteEnv(t.Context())
+		gitIn(t, h.Path, "config", "core.sshCommand", c.configured)
+		env, err := h.RemoteEnv(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -280,7 +281,7 @@ func TestEnvironmentOfAGitHookDoesNotLeadAstray(t *testing.T) {
 	h, other := newHome(t), newHome(t)
 	s := h.prepared(t, "topic", "T1")
 	write(t, s.Dir, "a.txt", "changed\n")
-	before := git(t, other.Path, "rev-parse", "HEAD")
+	before := gitIn(t, other.Path, "rev-parse", "HEAD")
 	t.Setenv("GIT_DIR", filepath.Join(other.Path, ".git"))
 	t.Setenv("GIT_WORK_TREE", other.Path)
 	t.Setenv("GIT_INDEX_FILE", filepath.Join(other.Path, ".git", "index"))
@@ -294,17 +295,17 @@ func TestEnvironmentOfAGitHookDoesNotLeadAstray(t *testing.T) {
 	if err != nil || len(kept) != 1 {
 		t.Fatalf("got %v, %v", kept, err)
 	}
-	want(t, "kept", git(t, h.Path, "show", kept[0].Ref+":a.txt"), "changed")
-	want(t, "the other HEAD", git(t, other.Path, "symbolic-ref", "HEAD"), "refs/heads/main")
-	want(t, "the other commit", git(t, other.Path, "rev-parse", "HEAD"), before)
-	want(t, "the other status", git(t, other.Path, "status", "--porcelain"), "")
+	want(t, "kept", gitIn(t, h.Path, "show", kept[0].Ref+":a.txt"), "changed")
+	want(t, "the other HEAD", gitIn(t, other.Path, "symbolic-ref", "HEAD"), "refs/heads/main")
+	want(t, "the other commit", gitIn(t, other.Path, "rev-parse", "HEAD"), before)
+	want(t, "the other status", gitIn(t, other.Path, "status", "--porcelain"), "")
 }
 
 func TestSharedOf_leadsFromALinkedWorktreeToItsRepository(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	linked := filepath.Join(h.root, "elsewhere")
-	git(t, h.Path, "worktree", "add", "-q", "--detach", linked)
+	gitIn(t, h.Path, "worktree", "add", "-q", "--detach", linked)
 	below := filepath.Join(linked, "a", "b")
 	if err := os.MkdirAll(below, 0o755); err != nil {
 		t.Fatal(err)
@@ -313,7 +314,7 @@ func TestSharedOf_leadsFromALinkedWorktreeToItsRepository(t *testing.T) {
 	for dir, want := range map[string]string{
 		linked: shared, below: shared, h.Path: shared, h.root: "", filepath.Join(linked, "gone"): shared,
 	} {
-		if got := SharedOf(dir); got != want || h.Has(got) != (got != "") {
+		if got := git.SharedOf(dir); got != want || h.Has(got) != (got != "") {
 			t.Errorf("%s is a worktree of %q, want %q", dir, got, want)
 		}
 	}

@@ -1,4 +1,4 @@
-package worktree
+package git
 
 import (
 	"cmp"
@@ -22,24 +22,24 @@ var (
 		`^info/(exclude|attributes|grafts)$`)
 )
 
-// withMisplaced is an error with a sentence about what is in git's own folder, or in the place of dir's .git, and of
+// WithMisplaced is an error with a sentence about what is in git's own folder, or in the place of dir's .git, and of
 // another kind than git makes there: git's own words seldom name it. It is the error alone where nothing is.
-func (r Repo) withMisplaced(dir string, err error) error {
-	if found := r.misplaced(dir); found != "" && err != nil {
+func (r Repo) WithMisplaced(dir string, err error) error {
+	if found := r.FindMisplaced(dir); found != "" && err != nil {
 		return fmt.Errorf("%w; %s", err, found)
 	}
 	return err
 }
 
-// misplaced is that sentence, and empty where there is nothing of the kind.
-func (r Repo) misplaced(dir string) string {
+// FindMisplaced is that sentence, and empty where there is nothing of the kind.
+func (r Repo) FindMisplaced(dir string) string {
 	r.Path = cmp.Or(r.Path, dir)
 	for _, path := range []string{r.Path, filepath.Join(r.Path, ".git"), dir, filepath.Join(dir, ".git")} {
 		if kind := unusual(path); kind != "" {
 			return isMisplaced(path, kind)
 		}
 	}
-	common, known := r.folder()
+	common, known := r.Folder()
 	if !known {
 		return ""
 	}

@@ -1,10 +1,11 @@
-package worktree
+package ship
 
 import (
 	"context"
 	"errors"
-	"strings"
 	"time"
+
+	"orange/internal/work/git"
 )
 
 // ErrSnapshotMoved says that another one has pushed a snapshot of the task since the last one that was acknowledged
@@ -23,12 +24,12 @@ const shipLimit = 15 * time.Minute
 
 // Ship pushes the snapshots of tasks to a repository, all of them or none, where each record there is still the one
 // that was acknowledged last. Else the error is an ErrSnapshotMoved, and nothing was pushed.
-func (r Repo) Ship(ctx context.Context, to string, all ...Shipment) (err error) {
+func (r Snapshots) Ship(ctx context.Context, to string, all ...Shipment) (err error) {
 	// The acknowledged commits, and never refs of this repository: a push that failed may have moved those.
 	args, refs, behind := []string{"push", "--quiet", "--no-follow-tags", "--atomic"}, []string{to}, ""
-	wrong := checkRemote(to)
+	wrong := git.CheckRemote(to)
 	for _, s := range all { // in their order
-		wrong = errors.Join(wrong, CheckTask(s.Task))
+		wrong = errors.Join(wrong, git.CheckTask(s.Task))
 		args = append(args, "--force-with-lease="+recordRef(s.Task)+":"+s.Acknowledged)
 		refs = append(refs, s.Record+":"+recordRef(s.Task))
 		if s.Work != "" {
@@ -39,15 +40,15 @@ func (r Repo) Ship(ctx context.Context, to string, all ...Shipment) (err error) 
 	if wrong != nil {
 		return wrong
 	}
-	defer explain(&err, "cannot push %s to %q", shipmentsOf(all), to)
-	env, err := r.remoteEnv(ctx)
+	defer git.Explain(&err, "cannot push %s to %q", shipmentsOf(all), to)
+	env, err := r.RemoteEnv(ctx)
 	if err != nil {
 		return err
 	}
 	within, end := context.WithTimeout(ctx, shipLimit)
 	defer end()
-	_, err = r.git(within, call{dir: r.Path, args: append(args, refs...), env: env})
-	if refusedWith(err, "stale info") {
+	_, err = r.Do(within, git.Call{Dir: r.Path, Args: append(args, refs...), Env: env})
+	if git.RefusedWith(err, "stale info") {
 		return ErrSnapshotMoved
 	}
 	if err != nil { // the answer may have been lost on its way
@@ -55,7 +56,7 @@ func (r Repo) Ship(ctx context.Context, to string, all ...Shipment) (err error) 
 			return err
 		}
 	}
-	return r.updateRefs(ctx, behind)
+	return r.UpdateRefs(ctx, behind)
 }
 
 func shipmentsOf(all []Shipment) string {
@@ -70,15 +71,15 @@ type shipRefusal struct{ error }
 
 func (r shipRefusal) Unwrap() error { return r.error }
 
-// ShipRefused reports whether the repository answers, and has not taken what Ship had for it. Of several snapshots one
+// Refused reports whether the repository answers, and has not taken what Ship had for it. Of several snapshots one
 // may be the reason, and the others can be pushed without it.
-func ShipRefused(err error) bool {
+func Refused(err error) bool {
 	_, refused := errors.AsType[shipRefusal](err)
 	return refused || errors.Is(err, ErrSnapshotMoved)
 }
 
 // arrived looks whether snapshots whose push failed are in the repository all the same. Else the answer is the failure.
-func (r Repo) arrived(ctx context.Context, to string, all []Shipment, failed error) error {
+func (r Snapshots) arrived(ctx context.Context, to string, all []Shipment, failed error) error {
 	var ids []string
 	for _, s := range all {
 		ids = append(ids, s.Task)
@@ -97,21 +98,21 @@ func (r Repo) arrived(ctx context.Context, to string, all []Shipment, failed err
 
 // Records are the commits of the newest records of tasks in a repository of snapshots, by their tasks. A task that has
 // none there is left out.
-func (r Repo) Records(ctx context.Context, at string, tasks ...string) (newest map[string]string, err error) {
-	refs, wrong := []string{}, checkRemote(at)
+func (r Snapshots) Records(ctx context.Context, at string, tasks ...string) (newest map[string]string, err error) {
+	refs, wrong := []string{}, git.CheckRemote(at)
 	for _, id := range tasks {
-		wrong = errors.Join(wrong, CheckTask(id))
+		wrong = errors.Join(wrong, git.CheckTask(id))
 		refs = append(refs, recordRef(id))
 	}
 	if wrong != nil {
 		return nil, wrong
 	}
-	defer explain(&err, "cannot look at the snapshots at %q", at)
-	env, err := r.remoteEnv(ctx)
+	defer git.Explain(&err, "cannot look at the snapshots at %q", at)
+	env, err := r.RemoteEnv(ctx)
 	if err != nil {
 		return nil, err
 	}
-	there, err := r.refsAt(ctx, at, env, refs...)
+	there, err := r.RefsAt(ctx, at, env, refs...)
 	if err != nil {
 		return nil, err
 	}
@@ -124,54 +125,35 @@ func (r Repo) Records(ctx context.Context, at string, tasks ...string) (newest m
 	return newest, nil
 }
 
-func recordRef(taskID string) string { return shipRefs + taskID + "/record" }
-func workRef(taskID string) string   { return shipRefs + taskID + "/work" }
+func recordRef(taskID string) string { return git.ShipRefs + taskID + "/record" }
+
+func workRef(taskID string) string { return git.ShipRefs + taskID + "/work" }
 
 // Reaches looks whether the repository that snapshots are pushed to answers.
-func (r Repo) Reaches(ctx context.Context, to string) (err error) {
-	if err := checkRemote(to); err != nil {
+func (r Snapshots) Reaches(ctx context.Context, to string) (err error) {
+	if err := git.CheckRemote(to); err != nil {
 		return err
 	}
-	defer explain(&err, "cannot reach %q", to)
-	env, err := r.remoteEnv(ctx)
+	defer git.Explain(&err, "cannot reach %q", to)
+	env, err := r.RemoteEnv(ctx)
 	if err != nil {
 		return err
 	}
-	_, err = r.git(ctx, call{dir: r.Path, args: []string{"ls-remote", "--quiet", to, "HEAD"}, env: env})
+	_, err = r.Do(ctx, git.Call{Dir: r.Path, Args: []string{"ls-remote", "--quiet", to, "HEAD"}, Env: env})
 	return err
 }
 
-func (r Repo) shippedAt(ctx context.Context, at, ref string, env []string) (string, error) {
-	there, err := r.refsAt(ctx, at, env, ref)
-	return there[ref], err
-}
-
-// refsAt are the commits of refs in another repository, by their names.
-func (r Repo) refsAt(ctx context.Context, at string, env []string, refs ...string) (map[string]string, error) {
-	out, err := r.git(ctx, call{dir: r.Path, args: append([]string{"ls-remote", "--quiet", at}, refs...), env: env})
-	if err != nil {
-		return nil, err
-	}
-	there := map[string]string{}
-	for line := range strings.SplitSeq(out.Text(), "\n") {
-		if commit, name, ok := strings.Cut(line, "\t"); ok {
-			there[name] = commit
-		}
-	}
-	return there, nil
-}
-
 // Unship removes a task's snapshot from a repository, where its record there is the one that was acknowledged last.
-func (r Repo) Unship(ctx context.Context, to, taskID, acknowledged string) (err error) {
-	if err := errors.Join(CheckTask(taskID), checkRemote(to)); err != nil {
+func (r Snapshots) Unship(ctx context.Context, to, taskID, acknowledged string) (err error) {
+	if err := errors.Join(git.CheckTask(taskID), git.CheckRemote(to)); err != nil {
 		return err
 	}
-	defer explain(&err, "cannot remove the snapshot of task %s from %q", taskID, to)
-	env, err := r.remoteEnv(ctx)
+	defer git.Explain(&err, "cannot remove the snapshot of task %s from %q", taskID, to)
+	env, err := r.RemoteEnv(ctx)
 	if err != nil {
 		return err
 	}
-	at, err := r.shippedAt(ctx, to, workRef(taskID), env)
+	at, err := r.ShippedAt(ctx, to, workRef(taskID), env)
 	if err != nil {
 		return err
 	}
@@ -180,8 +162,8 @@ func (r Repo) Unship(ctx context.Context, to, taskID, acknowledged string) (err 
 	if at != "" {
 		args = append(args, "+:"+workRef(taskID))
 	}
-	if _, err := r.git(ctx, call{dir: r.Path, args: args, env: env}); err != nil {
+	if _, err := r.Do(ctx, git.Call{Dir: r.Path, Args: args, Env: env}); err != nil {
 		return err
 	}
-	return r.updateRefs(ctx, "delete "+behindRef(taskID, to)+"\n")
+	return r.UpdateRefs(ctx, "delete "+behindRef(taskID, to)+"\n")
 }

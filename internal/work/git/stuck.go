@@ -1,4 +1,4 @@
-package worktree
+package git
 
 import (
 	"cmp"
@@ -17,13 +17,13 @@ import (
 func (r Repo) usual(ctx context.Context, dir string) error {
 	r.Path = cmp.Or(r.Path, dir)
 	files := []string{filepath.Join(dir, ".gitignore"), filepath.Join(dir, ".gitattributes")}
-	if common, known := r.folder(); known {
+	if common, known := r.Folder(); known {
 		for _, name := range []string{"config", "HEAD", "packed-refs", "info/exclude", "info/attributes", "info/grafts",
 			"shallow", "objects/info/alternates",
 			"refs/heads/" + r.DefaultBranch} {
 			files = append(files, filepath.Join(common, name))
 		}
-		if own, err := (Slot{Dir: dir}).gitDir(); err == nil && own != common {
+		if own, err := DirOf(dir); err == nil && own != common {
 			head, _ := proc.ReadFile(filepath.Join(own, "HEAD")) // a git that cannot read it says so
 			branch := strings.TrimSpace(strings.TrimPrefix(string(head), "ref: "))
 			files = append(files, filepath.Join(dir, ".git"), filepath.Join(own, "commondir"),
@@ -42,7 +42,7 @@ func (r Repo) usual(ctx context.Context, dir string) error {
 			return proc.TooLarge("git", file, most)
 		}
 	}
-	return waitsForPerson(ctx)
+	return WaitsForPerson()
 }
 
 // wholeInFolder are the names in git's own folder of what git reads into its memory as a whole: refs, settings, lists
@@ -53,9 +53,9 @@ var wholeInFolder = regexp.MustCompile(`^(worktrees/[^/]+/)?(HEAD|[A-Z_]+_HEAD|M
 	`git-rebase-todo|autostash|message|author-script))$|` +
 	`^objects/info/(alternates|commit-graphs/commit-graph-chain)$`)
 
-// readWhole reports whether git reads a file into its memory as a whole. Files of the project are not among them, but
+// ReadWhole reports whether git reads a file into its memory as a whole. Files of the project are not among them, but
 // for the lists of what git ignores and how it writes.
-func readWhole(file string, persons []string) bool {
+func ReadWhole(file string) bool {
 	lists := []string{".gitignore", ".gitattributes", IncludeFile}
 	if slices.Contains(lists, filepath.Base(file)) || slices.Contains(persons, file) {
 		return true
@@ -64,7 +64,7 @@ func readWhole(file string, persons []string) bool {
 		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
 			return false // it is a file of the project
 		}
-		if isGitFolder(dir) {
+		if IsGitFolder(dir) {
 			name, err := filepath.Rel(dir, file)
 			return err == nil && wholeInFolder.MatchString(filepath.ToSlash(name))
 		}
@@ -82,16 +82,16 @@ func wholeFor(ctx context.Context) func(file string) bool {
 func othersIn(args []string) []Repo {
 	var out []Repo
 	for _, word := range args {
-		if filepath.IsAbs(word) && isGitFolder(word) {
+		if filepath.IsAbs(word) && IsGitFolder(word) {
 			out = append(out, Repo{Path: word})
 		}
 	}
 	return out
 }
 
-// waitsForPerson is why git would wait for one of the files of git's that a person has for all repositories.
-func waitsForPerson(ctx context.Context) error {
-	for _, name := range persons(ctx) {
+// WaitsForPerson is why git would wait for one of the files of git's that a person has for all repositories.
+func WaitsForPerson() error {
+	for _, name := range persons() {
 		if proc.IsEndless(name) {
 			return proc.WaitsFor("git", name)
 		}

@@ -1,4 +1,4 @@
-package worktree
+package git
 
 import (
 	"bytes"
@@ -17,13 +17,13 @@ import (
 	"orange/internal/run/proc"
 )
 
-// intact reports an error where an object of a range of commits holds something else than its name says. Git hashes no
-// object that it reads, and agents can write where its objects lie: under the name of a judged commit, or of a folder
-// of it, one would read something else. What lies on the near side of the range is not looked at.
-func (r Repo) intact(ctx context.Context, commits ...string) error {
+// CheckIntact reports an error where an object of a range of commits holds something else than its name says. Git
+// hashes no object that it reads, and agents can write where its objects lie: under the name of a judged commit, or
+// of a folder of it, one would read something else. What lies on the near side of the range is not looked at.
+func (r Repo) CheckIntact(ctx context.Context, commits ...string) error {
 	// what a partial clone has not was not forged here
 	args := append([]string{"rev-list", "--objects", "--no-object-names", "--missing=allow-promisor"}, commits...)
-	out, err := r.run(ctx, append(args, "--")...)
+	out, err := r.Run(ctx, append(args, "--")...)
 	if err != nil {
 		return fmt.Errorf("list the objects of %s: %w", strings.Join(commits, " "), err)
 	}
@@ -31,13 +31,13 @@ func (r Repo) intact(ctx context.Context, commits ...string) error {
 	if err := r.noneReplaced(ctx, objects); err != nil {
 		return err
 	}
-	return r.haveTheirNames(ctx, r.Path, objects)
+	return r.CheckNames(ctx, r.Path, objects)
 }
 
 // noneReplaced reports an error where git shows another object in the place of one of these, or other parents of a
 // commit, to everyone who does not forbid it, as Orange does: a reviewer would judge what is not merged.
 func (r Repo) noneReplaced(ctx context.Context, objects []string) error {
-	common, known := r.folder()
+	common, known := r.Folder()
 	if !known || len(objects) == 0 {
 		return nil
 	}
@@ -56,27 +56,27 @@ func (r Repo) noneReplaced(ctx context.Context, objects []string) error {
 		}
 	}
 	const replaced = "refs/replace/"
-	rows, err := r.listRefs(ctx, []string{replaced}, "refname")
+	rows, err := r.ListRefs(ctx, []string{replaced}, "refname")
 	if err != nil {
 		return fmt.Errorf("list the objects that are replaced: %w", err)
 	}
 	for _, row := range rows {
 		if object := strings.TrimPrefix(row[0], replaced); among[object] {
 			return fmt.Errorf("git shows another object in the place of %s: a reviewer would not see what is merged; "+
-				"take that back: git -C %s replace -d %s", object, quoted(r.Path), object)
+				"take that back: git -C %s replace -d %s", object, Quote(r.Path), object)
 		}
 	}
 	return nil
 }
 
-// haveTheirNames reads objects, in git's words for them, and compares what they hold with their names.
-func (r Repo) haveTheirNames(ctx context.Context, dir string, objects []string) error {
+// CheckNames reads objects, in git's words for them, and compares what they hold with their names.
+func (r Repo) CheckNames(ctx context.Context, dir string, objects []string) error {
 	if len(objects) == 0 {
 		return nil
 	}
 	var seen objectStream
-	_, err := r.runOnce(ctx, call{dir: dir, args: []string{"cat-file", "--batch"}, stdout: &seen,
-		stdin: strings.Join(objects, "\n") + "\n"})
+	_, err := r.runOnce(ctx, Call{Dir: dir, Args: []string{"cat-file", "--batch"}, stdout: &seen,
+		Stdin: strings.Join(objects, "\n") + "\n"})
 	switch {
 	case seen.missing != "":
 		return fmt.Errorf("git's object %s is not there; fetch it, or commit the work again", seen.missing)
@@ -136,13 +136,13 @@ func (o *objectStream) head(text []byte) (rest []byte, err error) {
 	if len(fields) == 2 && fields[1] == "missing" {
 		o.missing = fields[0]
 	}
-	if len(fields) != 3 || !isCommit(fields[0]) {
+	if len(fields) != 3 || !IsCommit(fields[0]) {
 		return nil, errNoObject
 	}
 	if o.left, err = strconv.ParseInt(fields[2], 10, 64); err != nil {
 		return nil, errNoObject
 	}
-	o.name, o.sum = fields[0], newSum(len(fields[0]))
+	o.name, o.sum = fields[0], NewSum(len(fields[0]))
 	fmt.Fprintf(o.sum, "%s %d\x00", fields[1], o.left)
 	if o.left == 0 {
 		return rest, o.end()
@@ -170,8 +170,8 @@ func (o *objectStream) end() error {
 	return nil
 }
 
-// newSum is the sum that names git's objects, where these names have so many letters.
-func newSum(letters int) hash.Hash {
+// NewSum is the sum that names git's objects, where these names have so many letters.
+func NewSum(letters int) hash.Hash {
 	if letters == hex.EncodedLen(sha256.Size) {
 		return sha256.New()
 	}

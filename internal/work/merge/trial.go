@@ -1,4 +1,4 @@
-package worktree
+package merge
 
 import (
 	"bytes"
@@ -13,50 +13,25 @@ import (
 
 	"orange/internal/rules/task"
 	"orange/internal/run/proc"
+	"orange/internal/work/git"
 )
-
-// Heads are the tips of branches at one moment, and where the default branch is.
-type Heads struct {
-	Tips map[string]string // by the branch's name; those that do not exist are missing
-	// Local and Origin are the default branch, here and as it was last seen on origin; empty where it is not.
-	Local, Origin string
-}
-
-// Heads reads the tips of branches.
-func (r Repo) Heads(ctx context.Context, branches []string) (h Heads, err error) {
-	defer explain(&err, "cannot read the branches of %q", r.Path)
-	names := r.defaultRefs()
-	for _, branch := range branches {
-		names = append(names, "refs/heads/"+branch)
-	}
-	found, err := r.refs(ctx, names...)
-	if err != nil {
-		return Heads{}, err
-	}
-	h = Heads{Tips: map[string]string{}, Local: found[r.localDefault()].commit, Origin: found[r.originDefault()].commit}
-	for _, branch := range branches {
-		if tip := found[headRefs+branch].commit; tip != "" {
-			h.Tips[branch] = tip
-		}
-	}
-	return h, nil
-}
 
 // Trial is a place where merges are tried without a trace: a repository of its own, which has the objects of the real
 // one and nothing else of it. What git makes there is thrown away with it. No setting of the repository's, nor of the
 // person's, has a say: no merge driver, no other program and no hook runs, no lock of the repository is taken, no
 // missing object is fetched. A file that a driver would merge is merged as text.
 type Trial struct {
-	repo   Repo
+	repo   git.Repo
 	common string // git's own folder of the real repository
 	dir    string
 	env    []string
 	ready  bool // it has the attributes of files
 }
 
+// Bounds of trials. What is older than TrialIsOld, a process left that was killed.
 const (
 	trialPrefix  = ".trial-"
-	trialIsOld   = time.Hour // another process is done with its own long before
+	TrialIsOld   = time.Hour // another process is done with its own long before
 	trialBatch   = 100       // merges of one process: what it found is lost where it is ended
 	mostAttempts = 20        // processes that are started again after a pair that cannot be merged
 	mostRules    = 1 << 20   // bytes of the attributes of files that are read
@@ -64,29 +39,29 @@ const (
 
 // Trial makes a place to try merges in, in a folder. The commit is one of those that will be asked about: its name
 // tells which kind of names the repository has.
-func (r Repo) Trial(ctx context.Context, folder, commit string) (t *Trial, err error) {
-	defer explain(&err, "cannot make a place to try merges in")
-	common, err := r.commonDir(ctx)
+func (r Into) Trial(ctx context.Context, folder, commit string) (t *Trial, err error) {
+	defer git.Explain(&err, "cannot make a place to try merges in")
+	common, err := r.CommonDir(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if err := os.MkdirAll(folder, task.PrivateFolder); err != nil {
 		return nil, err
 	}
-	if err := removeOldTrials(folder, time.Now()); err != nil {
+	if err := RemoveOldTrials(folder, time.Now()); err != nil {
 		return nil, err
 	}
 	dir, err := os.MkdirTemp(folder, trialPrefix)
 	if err != nil {
 		return nil, err
 	}
-	t = &Trial{repo: r, common: common, dir: dir, env: []string{
+	t = &Trial{repo: r.Repo, common: common, dir: dir, env: []string{
 		"GIT_DIR=" + dir, "GIT_OBJECT_DIRECTORY=" + filepath.Join(dir, "objects"),
 		"GIT_ALTERNATE_OBJECT_DIRECTORIES=" + entry(filepath.Join(common, "objects")),
 		"GIT_SHALLOW_FILE=" + filepath.Join(common, "shallow"),
 		"GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_COUNT=0",
 		"GIT_CONFIG_PARAMETERS=",
-		"GIT_NO_LAZY_FETCH=1", reading,
+		"GIT_NO_LAZY_FETCH=1", git.Reading,
 	}}
 	if err := t.lay(commit); err != nil {
 		return nil, errors.Join(err, t.Close())
@@ -119,15 +94,15 @@ func (t *Trial) lay(commit string) error {
 // Close throws the place away, with all that was made there.
 func (t *Trial) Close() error { return os.RemoveAll(t.dir) }
 
-// removeOldTrials removes what processes left that were killed.
-func removeOldTrials(folder string, now time.Time) error {
+// RemoveOldTrials removes what processes left that were killed.
+func RemoveOldTrials(folder string, now time.Time) error {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
 		return err
 	}
 	for _, e := range entries {
 		info, err := e.Info()
-		if err != nil || !strings.HasPrefix(e.Name(), trialPrefix) || now.Sub(info.ModTime()) < trialIsOld {
+		if err != nil || !strings.HasPrefix(e.Name(), trialPrefix) || now.Sub(info.ModTime()) < TrialIsOld {
 			continue // another process may just have removed it
 		}
 		if err := os.RemoveAll(filepath.Join(folder, e.Name())); err != nil {
@@ -139,14 +114,14 @@ func removeOldTrials(folder string, now time.Time) error {
 
 // git runs in the trial's own repository.
 func (t *Trial) git(ctx context.Context, stdin string, args ...string) ([]byte, error) {
-	out, err := t.repo.git(ctx, call{dir: t.dir, env: t.env, args: args, stdin: stdin})
+	out, err := t.repo.Do(ctx, git.Call{Dir: t.dir, Env: t.env, Args: args, Stdin: stdin})
 	return out.Stdout, err
 }
 
 // Changed lists the paths that differ between the tip and where it left the base; a file that was moved has both of
 // its paths.
 func (t *Trial) Changed(ctx context.Context, base, tip string) ([]string, error) {
-	if err := t.repo.comparable(ctx, t.repo.Path, base, tip); err != nil {
+	if err := t.repo.CheckComparable(ctx, t.repo.Path, base, tip); err != nil {
 		return nil, err
 	}
 	out, err := t.git(ctx, "", "diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", "--no-textconv",
@@ -184,13 +159,13 @@ func (t *Trial) Merges(ctx context.Context, base string, pairs [][2]string) ([]T
 		rest := pairs[len(all):]
 		some, err := t.batch(ctx, rest[:min(len(rest), trialBatch)])
 		if errors.Is(err, errNoBatch) {
-			return t.oneByOne(ctx, pairs)
+			return t.OneByOne(ctx, pairs)
 		}
 		all = append(all, some...)
 		if err == nil {
 			continue
 		}
-		if attempts++; ctx.Err() != nil || attempts > mostAttempts || exitCode(err) < 0 {
+		if attempts++; ctx.Err() != nil || attempts > mostAttempts || git.ExitCode(err) < 0 {
 			return all, err
 		}
 		all = append(all, Tried{Err: err}) // git ends at the first pair that it cannot merge
@@ -207,19 +182,19 @@ func (t *Trial) batch(ctx context.Context, pairs [][2]string) ([]Tried, error) {
 	out, err := t.git(ctx, lines.String(), "merge-tree", "--write-tree", "-z", "--name-only", "--no-messages",
 		"--stdin")
 	const usage = 129
-	if exitCode(err) == usage {
+	if git.ExitCode(err) == usage {
 		return nil, errNoBatch // before 2.39
 	}
-	all, whole := readBatch(out)
+	all, whole := ReadBatch(out)
 	if err == nil && (!whole || len(all) != len(pairs)) {
 		err = fmt.Errorf("git merge-tree answered about %d of %d merges", len(all), len(pairs))
 	}
 	return all[:min(len(all), len(pairs))], err
 }
 
-// readBatch reads what git says about merges: for each its status, its tree, the files in conflict, and an empty
+// ReadBatch reads what git says about merges: for each its status, its tree, the files in conflict, and an empty
 // field. It also reports whether there was nothing else.
-func readBatch(out []byte) (all []Tried, whole bool) {
+func ReadBatch(out []byte) (all []Tried, whole bool) {
 	fields := bytes.Split(out, []byte{0})
 	for len(fields) > 1 {
 		const least = 3 // status, tree, end
@@ -228,7 +203,7 @@ func readBatch(out []byte) (all []Tried, whole bool) {
 			end++
 		}
 		status := string(fields[0])
-		if end >= len(fields)-1 || status != "0" && status != "1" || !isCommit(string(fields[1])) {
+		if end >= len(fields)-1 || status != "0" && status != "1" || !git.IsCommit(string(fields[1])) {
 			return all, false
 		}
 		one := Tried{}
@@ -243,8 +218,8 @@ func readBatch(out []byte) (all []Tried, whole bool) {
 	return all, len(fields[0]) == 0
 }
 
-// oneByOne tries merges in a process each.
-func (t *Trial) oneByOne(ctx context.Context, pairs [][2]string) ([]Tried, error) {
+// OneByOne tries merges in a process each.
+func (t *Trial) OneByOne(ctx context.Context, pairs [][2]string) ([]Tried, error) {
 	var all []Tried
 	for _, p := range pairs {
 		out, err := t.git(ctx, "", "merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", p[0], p[1])
@@ -252,9 +227,9 @@ func (t *Trial) oneByOne(ctx context.Context, pairs [][2]string) ([]Tried, error
 		switch {
 		case err == nil:
 			all = append(all, Tried{})
-		case exitCode(err) == 1 && len(parts) > 1:
+		case git.ExitCode(err) == 1 && len(parts) > 1:
 			all = append(all, Tried{Files: parts[1:]})
-		case exitCode(err) < 0:
+		case git.ExitCode(err) < 0:
 			return all, err
 		default:
 			all = append(all, Tried{Err: err})

@@ -1,4 +1,4 @@
-package worktree
+package git
 
 import (
 	"context"
@@ -10,29 +10,29 @@ import (
 	"strings"
 )
 
-// folder is git's own folder of the repository, by its files alone: .git in the main checkout, the folder that a .git
+// Folder is git's own folder of the repository, by its files alone: .git in the main checkout, the folder that a .git
 // file there leads to, as in a submodule, or the bare repository itself. It is not known where the files do not tell.
-func (r Repo) folder() (dir string, known bool) {
+func (r Repo) Folder() (dir string, known bool) {
 	plain := filepath.Join(r.Path, ".git")
 	info, err := os.Stat(plain)
 	switch {
 	case err == nil && info.IsDir():
 		return plain, true
 	case errors.Is(err, fs.ErrNotExist):
-		return r.Path, isGitFolder(r.Path)
+		return r.Path, IsGitFolder(r.Path)
 	case err != nil:
 		return "", false
 	}
-	dir, err = Slot{Dir: r.Path}.gitDir()
+	dir, err = DirOf(r.Path)
 	if err != nil {
 		return "", false
 	}
 	_, linked := os.Lstat(filepath.Join(dir, "commondir")) // a worktree's folder has that file, and is no whole one
-	return dir, errors.Is(linked, fs.ErrNotExist) && isGitFolder(dir)
+	return dir, errors.Is(linked, fs.ErrNotExist) && IsGitFolder(dir)
 }
 
-// isGitFolder reports whether a folder is a repository without a checkout around it.
-func isGitFolder(dir string) bool {
+// IsGitFolder reports whether a folder is a repository without a checkout around it.
+func IsGitFolder(dir string) bool {
 	for _, name := range []string{"HEAD", "objects", "refs"} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
 			return false
@@ -43,7 +43,7 @@ func isGitFolder(dir string) bool {
 
 // bare reports whether the repository has no main checkout.
 func (r Repo) bare() bool {
-	dir, known := r.folder()
+	dir, known := r.Folder()
 	return known && dir == r.Path
 }
 
@@ -66,40 +66,40 @@ func (r Repo) Files(ctx context.Context) (string, error) {
 	if !r.bare() {
 		return r.Path, nil
 	}
-	all, err := r.checkouts(ctx, r.Path)
+	all, err := r.Checkouts(ctx, r.Path)
 	if err != nil {
 		return "", err
 	}
 	for _, c := range all {
-		if _, err := os.Lstat(filepath.Join(c.path, ".git")); err == nil && c.branch == r.localDefault() {
-			return c.path, nil
+		if _, err := os.Lstat(filepath.Join(c.Path, ".git")); err == nil && c.Branch == r.LocalDefault() {
+			return c.Path, nil
 		}
 	}
 	return "", nil
 }
 
 // whole has the path of the main checkout where git names its own folder in its place, as it does for a submodule.
-func (r Repo) whole(ctx context.Context, main checkout, dir string) (checkout, error) {
+func (r Repo) whole(ctx context.Context, main Worktree, dir string) (Worktree, error) {
 	if main.bare {
 		return main, nil
 	}
-	if _, err := os.Lstat(filepath.Join(main.path, ".git")); !errors.Is(err, fs.ErrNotExist) ||
-		!isGitFolder(main.path) {
+	if _, err := os.Lstat(filepath.Join(main.Path, ".git")); !errors.Is(err, fs.ErrNotExist) ||
+		!IsGitFolder(main.Path) {
 		return main, nil
 	}
-	configured, err := r.git(ctx, call{dir: main.path, args: []string{"config", "--get", "core.worktree"}})
+	configured, err := r.Do(ctx, Call{Dir: main.Path, Args: []string{"config", "--get", "core.worktree"}})
 	switch {
-	case exitCode(err) == 1 && dir == r.Path && dir != "":
-		main.path = dir // a repository that was made with a folder of its own elsewhere
-	case exitCode(err) == 1:
+	case ExitCode(err) == 1 && dir == r.Path && dir != "":
+		main.Path = dir // a repository that was made with a folder of its own elsewhere
+	case ExitCode(err) == 1:
 	case err != nil:
-		return main, fmt.Errorf("find the main checkout of %q: %w", main.path, err)
+		return main, fmt.Errorf("find the main checkout of %q: %w", main.Path, err)
 	default:
 		top := configured.Text()
 		if !filepath.IsAbs(top) {
-			top = filepath.Join(main.path, top)
+			top = filepath.Join(main.Path, top)
 		}
-		main.path = top
+		main.Path = top
 	}
 	return main, nil
 }

@@ -1,4 +1,4 @@
-package worktree
+package git
 
 import (
 	"bytes"
@@ -26,15 +26,15 @@ func sshSigning(signers string) []string {
 	return env
 }
 
-// commitTree makes a commit of Orange's own of a tree. It is signed where the repository has a key for that.
-func (r Repo) commitTree(ctx context.Context, dir, tree, message string, parents []string) (string, error) {
-	args, env := []string{"commit-tree", "--no-gpg-sign", tree}, rescuer()
+// CommitTree makes a commit of Orange's own of a tree. It is signed where the repository has a key for that.
+func (r Repo) CommitTree(ctx context.Context, dir, tree, message string, parents []string) (string, error) {
+	args, env := []string{"commit-tree", "--no-gpg-sign", tree}, Rescuer()
 	if r.Key != "" {
 		args[1] = "--gpg-sign=" + r.Key
 		env = append(env, sshSigning(os.DevNull)...)
 	}
 	args = append(args, parents...)
-	out, err := r.git(ctx, call{dir: dir, args: append(args, "-F", "-"), stdin: message, env: env})
+	out, err := r.Do(ctx, Call{Dir: dir, Args: append(args, "-F", "-"), Stdin: message, Env: env})
 	if err != nil && r.Key != "" {
 		err = fmt.Errorf("sign it with %q: %w", r.Key, err)
 	}
@@ -47,14 +47,14 @@ func (r Repo) commitTree(ctx context.Context, dir, tree, message string, parents
 // Signer is who has signed a commit by the names in a file of allowed signers, as ssh-keygen reads it. An error says
 // why no one of them has.
 func (r Repo) Signer(ctx context.Context, commit, signers string) (who string, err error) {
-	defer explain(&err, "cannot trust the commit %.12s", commit)
-	if _, err := proc.Find("ssh-keygen", proc.Getenv(ctx, "PATH")); err != nil {
+	defer Explain(&err, "cannot trust the commit %.12s", commit)
+	if _, err := proc.Find("ssh-keygen", os.Getenv("PATH")); err != nil {
 		return "", fmt.Errorf("its signature cannot be checked: %w", err)
 	}
 	if _, err := os.Stat(signers); err != nil {
 		return "", fmt.Errorf("look who may sign: %w", err)
 	}
-	raw, err := r.git(ctx, call{dir: r.Path, args: []string{"cat-file", "commit", commit}})
+	raw, err := r.Do(ctx, Call{Dir: r.Path, Args: []string{"cat-file", "commit", commit}})
 	if err != nil {
 		return "", err
 	}
@@ -62,8 +62,8 @@ func (r Repo) Signer(ctx context.Context, commit, signers string) (who string, e
 	if !bytes.Contains(header, []byte(signature)) {
 		return "", errors.New("it is not signed by an ssh key")
 	}
-	out, err := r.git(ctx, call{dir: r.Path, args: []string{"log", "-1", "--format=%G?%n%GF%n%GS", commit, "--"},
-		env: sshSigning(signers)})
+	out, err := r.Do(ctx, Call{Dir: r.Path, Args: []string{"log", "-1", "--format=%G?%n%GF%n%GS", commit, "--"},
+		Env: sshSigning(signers)})
 	if err != nil {
 		return "", err
 	}

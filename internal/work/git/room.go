@@ -1,4 +1,4 @@
-package worktree
+package git
 
 import (
 	"context"
@@ -11,20 +11,20 @@ import (
 // CheckRoom refuses a branch that cannot be made or checked out with what the repository has: git keeps no branch
 // below another one, and checks none out twice. own is the worktree that may have it.
 func (r Repo) CheckRoom(ctx context.Context, branch, own string) error {
-	names := []string{headRefs + branch} // git also lists what lies below a name
+	names := []string{HeadRefs + branch} // git also lists what lies below a name
 	for i, c := range branch {
 		if c == '/' {
-			names = append(names, headRefs+branch[:i])
+			names = append(names, HeadRefs+branch[:i])
 		}
 	}
-	rows, err := r.listRefs(ctx, names, "refname", "worktreepath")
+	rows, err := r.ListRefs(ctx, names, "refname", "worktreepath")
 	if err != nil {
 		return fmt.Errorf("cannot check whether there is room for the branch %q: %w", branch, err)
 	}
 	for _, row := range rows {
-		other := strings.TrimPrefix(row[0], headRefs)
+		other := strings.TrimPrefix(row[0], HeadRefs)
 		switch at := row[1]; {
-		case other == branch && at != "" && !samePath(at, own):
+		case other == branch && at != "" && !SamePath(at, own):
 			return task.Notef(task.ErrBranchTaken, "cannot use the branch %q for a task: it is checked out in %q; "+
 				"switch that one to another branch, or choose another name, such as %q", branch, at, branch+"-2")
 		case strings.HasPrefix(branch, other+"/"):

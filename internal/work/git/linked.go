@@ -1,4 +1,4 @@
-package worktree
+package git
 
 import (
 	"errors"
@@ -27,12 +27,12 @@ func SharedOf(dir string) string {
 		}
 		dir = parent
 	}
-	private, err := Slot{Dir: dir}.gitDir()
+	private, err := DirOf(dir)
 	if err != nil {
 		return ""
 	}
 	text, err := proc.ReadFile(filepath.Join(private, "commondir"))
-	if errors.Is(err, fs.ErrNotExist) && isGitFolder(private) {
+	if errors.Is(err, fs.ErrNotExist) && IsGitFolder(private) {
 		return filepath.Clean(private)
 	}
 	if err != nil {
@@ -47,6 +47,6 @@ func SharedOf(dir string) string {
 
 // Has reports whether a folder is git's own one of the repository.
 func (r Repo) Has(shared string) bool {
-	dir, known := r.folder()
-	return known && shared != "" && samePath(dir, shared)
+	dir, known := r.Folder()
+	return known && shared != "" && SamePath(dir, shared)
 }

@@ -1,13 +1,10 @@
-// Package worktree is the user's git repository and the pool of worktrees that agents work in.
+// Package git runs git in a person's repository and reads what is there: its refs and commits, its worktrees, what git
+// has in its own folder, and what origin has.
 //
-// It owns what is run in git and how: preparing a workspace, keeping what would be lost, the link to the task's
-// document, merging by plumbing, and taking a workspace away. It does not own which task has which workspace, when a
-// branch is pushed or a pull request is made, nor whether an agent still lives in a workspace: end it before Release.
-//
-// The rule: no one's work is ever destroyed, and the user's own checkout is never switched, reset or dirtied.
-// Local branches are never deleted. What is about to be cleared is kept under refs/orange/rescue/TASK/N first;
-// when it cannot be kept, nothing is cleared.
-package worktree
+// It owns how git is run: over settings that an agent can write, past locks of gits that were killed, and not at all
+// where something is in the place of a file that git would wait for. It does not own worktrees of tasks (worktree),
+// merging (merge), what worktrees share (shared), nor snapshots (ship).
+package git
 
 import (
 	"context"
@@ -18,7 +15,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"orange/internal/rules/task"
 	"orange/internal/run/proc"
@@ -31,8 +27,7 @@ type Repo struct {
 
 	Key string // the private ssh key that commits of Orange's own are signed with; empty signs none
 
-	overrules []string      // NAME=VALUE, that git gets over the repository's own
-	patience  time.Duration // with a push of the default branch; 0 is two minutes
+	Overrules []string // NAME=VALUE, that git gets over the repository's own
 }
 
 // merge-tree --write-tree came with this version.
@@ -81,17 +76,18 @@ func (r Repo) checkGit(ctx context.Context) error {
 	if _, err := proc.Find("git", proc.Getenv(ctx, "PATH")); err != nil {
 		return fmt.Errorf("cannot work without git: %w; install git %d.%d or newer", err, oldestMajor, oldestMinor)
 	}
-	out, err := r.git(ctx, call{dir: "/", args: []string{"version"}})
+	out, err := r.Do(ctx, Call{Dir: "/", Args: []string{"version"}})
 	if err != nil {
 		return fmt.Errorf("cannot ask git for its version: %w", err)
 	}
-	if !newEnough(out.Text()) {
+	if !NewEnough(out.Text()) {
 		return fmt.Errorf("cannot work with %q: git %d.%d or newer is needed", out.Text(), oldestMajor, oldestMinor)
 	}
 	return nil
 }
 
-func newEnough(version string) bool {
+// NewEnough reports whether this program can work with a git that says so of its version.
+func NewEnough(version string) bool {
 	numbers := strings.SplitN(strings.TrimPrefix(version, "git version "), ".", 3)
 	if len(numbers) < 2 {
 		return false
@@ -106,11 +102,11 @@ func newEnough(version string) bool {
 
 // mainCheckout leads from any folder of a repository to the top of its main checkout, or to the bare repository.
 func (r Repo) mainCheckout(ctx context.Context, path string) (string, error) {
-	lines, err := r.revParse(ctx, path, 3, "--git-dir", "--git-common-dir", "--is-bare-repository")
-	if refusedWith(err, "not a git repository") {
+	lines, err := r.RevParse(ctx, path, 3, "--git-dir", "--git-common-dir", "--is-bare-repository")
+	if RefusedWith(err, "not a git repository") {
 		said := errors.New(`it is not in a git repository; run "git init" there and commit, or name another folder`)
 		return "", task.Notef(errors.Join(task.ErrUsage, ErrNoRepository), "%s",
-			Repo{Path: path}.withMisplaced(path, said).Error())
+			Repo{Path: path}.WithMisplaced(path, said).Error())
 	}
 	if err != nil {
 		return "", err
@@ -120,18 +116,18 @@ func (r Repo) mainCheckout(ctx context.Context, path string) (string, error) {
 	}
 	from := path
 	if lines[0] != lines[1] {
-		places, err := r.checkouts(ctx, path)
+		places, err := r.Checkouts(ctx, path)
 		if err != nil {
 			return "", err
 		}
 		if places[0].bare {
 			return filepath.EvalSymlinks(lines[1])
 		}
-		from = places[0].path
+		from = places[0].Path
 	} else if filepath.Base(lines[1]) == ".git" && within(path, lines[1]) {
 		from = filepath.Dir(lines[1])
 	}
-	top, err := r.revParse(ctx, from, 1, "--show-toplevel")
+	top, err := r.RevParse(ctx, from, 1, "--show-toplevel")
 	if err != nil {
 		return "", fmt.Errorf("find the top of its main checkout: %w", err)
 	}
@@ -146,10 +142,10 @@ func within(path, folder string) bool {
 	return real == folder || strings.HasPrefix(real, folder+string(filepath.Separator))
 }
 
-// revParse asks for so many lines; a path with a newline in it gives more, and is refused.
-func (r Repo) revParse(ctx context.Context, dir string, want int, what ...string) ([]string, error) {
+// RevParse asks for so many lines; a path with a newline in it gives more, and is refused.
+func (r Repo) RevParse(ctx context.Context, dir string, want int, what ...string) ([]string, error) {
 	args := append([]string{"rev-parse", "--path-format=absolute"}, what...)
-	out, err := r.git(ctx, call{dir: dir, args: args, upwards: true})
+	out, err := r.Do(ctx, Call{Dir: dir, Args: args, upwards: true})
 	if err != nil {
 		return nil, err
 	}
@@ -163,8 +159,8 @@ func (r Repo) revParse(ctx context.Context, dir string, want int, what ...string
 
 func (r Repo) findDefault(ctx context.Context) (string, error) {
 	const originHead = "refs/remotes/origin/HEAD"
-	out, err := r.run(ctx, "symbolic-ref", "--quiet", originHead)
-	if err != nil && exitCode(err) != 1 {
+	out, err := r.Run(ctx, "symbolic-ref", "--quiet", originHead)
+	if err != nil && ExitCode(err) != 1 {
 		return "", fmt.Errorf("read %s: %w", originHead, err)
 	}
 	if name, ok := strings.CutPrefix(out.Text(), "refs/remotes/origin/"); ok {
@@ -172,8 +168,8 @@ func (r Repo) findDefault(ctx context.Context) (string, error) {
 			return name, err
 		}
 	}
-	out, err = r.run(ctx, "config", "--get", "init.defaultBranch")
-	if err != nil && exitCode(err) != 1 {
+	out, err = r.Run(ctx, "config", "--get", "init.defaultBranch")
+	if err != nil && ExitCode(err) != 1 {
 		return "", fmt.Errorf("read init.defaultBranch: %w", err)
 	}
 	for _, name := range []string{out.Text(), "main", "master"} {
@@ -184,8 +180,8 @@ func (r Repo) findDefault(ctx context.Context) (string, error) {
 			return name, err
 		}
 	}
-	out, err = r.run(ctx, "symbolic-ref", "--quiet", "HEAD")
-	if err != nil && exitCode(err) != 1 {
+	out, err = r.Run(ctx, "symbolic-ref", "--quiet", "HEAD")
+	if err != nil && ExitCode(err) != 1 {
 		return "", fmt.Errorf("read HEAD: %w", err)
 	}
 	name, ok := strings.CutPrefix(out.Text(), "refs/heads/")
@@ -197,12 +193,12 @@ func (r Repo) findDefault(ctx context.Context) (string, error) {
 		return name, err
 	}
 	return "", task.Notef(errors.Join(task.ErrUsage, ErrNoCommit), "%s",
-		r.withMisplaced(r.Path, errors.New("the repository has no commit yet; make the first one")).Error())
+		r.WithMisplaced(r.Path, errors.New("the repository has no commit yet; make the first one")).Error())
 }
 
 // knows reports whether the branch is here or was seen on origin.
 func (r Repo) knows(ctx context.Context, name string) (bool, error) {
-	known, err := r.refs(ctx, "refs/heads/"+name, "refs/remotes/origin/"+name)
+	known, err := r.Refs(ctx, "refs/heads/"+name, "refs/remotes/origin/"+name)
 	return len(known) > 0, err
 }
 
@@ -230,8 +226,8 @@ func CheckBranch(ctx context.Context, name string) error {
 		return nil
 	}
 	// Outside any repository, so that nothing there can be meant by the name.
-	out, err := Repo{}.git(ctx, call{dir: "/", args: []string{"check-ref-format", "--branch", name}})
-	if exitCode(err) > 0 {
+	out, err := Repo{}.Do(ctx, Call{Dir: "/", Args: []string{"check-ref-format", "--branch", name}})
+	if ExitCode(err) > 0 {
 		return refused
 	}
 	if err != nil {
@@ -261,7 +257,7 @@ func (r Repo) BranchExists(ctx context.Context, name string) (bool, error) {
 	if err := CheckBranch(ctx, name); err != nil {
 		return false, err
 	}
-	known, err := r.refs(ctx, "refs/heads/"+name)
+	known, err := r.Refs(ctx, "refs/heads/"+name)
 	if err != nil {
 		return false, fmt.Errorf("cannot look for branch %q: %w", name, err)
 	}

@@ -1,4 +1,4 @@
-package worktree
+package git
 
 import (
 	"context"
@@ -17,7 +17,7 @@ func (r Repo) BringRequest(ctx context.Context, ref, branch, commit string) (err
 		return task.Notef(task.ErrUsage, "cannot make the branch %q from a pull request: it is the default branch",
 			branch)
 	}
-	defer explain(&err, "cannot bring the pull request here that origin has as %s", ref)
+	defer Explain(&err, "cannot bring the pull request here that origin has as %s", ref)
 	tip, err := r.Tip(ctx, branch)
 	switch {
 	case err != nil || tip == commit:
@@ -26,16 +26,16 @@ func (r Repo) BringRequest(ctx context.Context, ref, branch, commit string) (err
 		return fmt.Errorf("the branch %q is here already, at %.7s, and the pull request is at %.7s; bring it there "+
 			"(git pull), or give yours another name (git branch -m), and try again", branch, tip, commit)
 	}
-	env, err := r.remoteEnv(ctx)
+	env, err := r.RemoteEnv(ctx)
 	if err != nil {
 		return err
 	}
 	args := []string{"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "origin", ref}
-	if _, err := r.git(ctx, call{dir: r.Path, args: args, env: env}); err != nil {
+	if _, err := r.Do(ctx, Call{Dir: r.Path, Args: args, Env: env}); err != nil {
 		return err
 	}
-	if _, err := r.run(ctx, "cat-file", "-e", commit+"^{commit}"); err != nil {
+	if _, err := r.Run(ctx, "cat-file", "-e", commit+"^{commit}"); err != nil {
 		return fmt.Errorf("origin does not have its head %.7s there: it may have moved meanwhile; try again", commit)
 	}
-	return r.updateRefs(ctx, fmt.Sprintf("create refs/heads/%s %s\n", branch, commit))
+	return r.UpdateRefs(ctx, fmt.Sprintf("create refs/heads/%s %s\n", branch, commit))
 }

@@ -1,4 +1,4 @@
-package worktree
+package git
 
 import (
 	"context"
@@ -16,31 +16,37 @@ type Base struct {
 // Base picks between origin's default branch and the local one: the one that contains the other;
 // origin's when they diverged, the local one when there is no origin. It looks at what was fetched last.
 func (r Repo) Base(ctx context.Context) (base Base, err error) {
-	defer explain(&err, "cannot find the base of %q", r.Path)
-	known, err := r.refs(ctx, r.defaultRefs()...)
+	defer Explain(&err, "cannot find the base of %q", r.Path)
+	known, err := r.Refs(ctx, r.DefaultRefs()...)
 	if err != nil {
 		return Base{}, err
 	}
-	return r.chooseBase(ctx, known)
+	return r.ChooseBase(ctx, known)
 }
 
-func (r Repo) localDefault() string  { return "refs/heads/" + r.DefaultBranch }
-func (r Repo) originDefault() string { return "refs/remotes/origin/" + r.DefaultBranch }
-func (r Repo) defaultRefs() []string { return []string{r.localDefault(), r.originDefault()} }
+// LocalDefault is the full name of the default branch here.
+func (r Repo) LocalDefault() string { return "refs/heads/" + r.DefaultBranch }
 
-func (r Repo) chooseBase(ctx context.Context, known map[string]ref) (Base, error) {
-	local, here := known[r.localDefault()]
-	origin, there := known[r.originDefault()]
+// OriginDefault is the full name of the default branch as it was seen on origin.
+func (r Repo) OriginDefault() string { return "refs/remotes/origin/" + r.DefaultBranch }
+
+// DefaultRefs are both.
+func (r Repo) DefaultRefs() []string { return []string{r.LocalDefault(), r.OriginDefault()} }
+
+// ChooseBase is Base for refs that were read.
+func (r Repo) ChooseBase(ctx context.Context, known map[string]Ref) (Base, error) {
+	local, here := known[r.LocalDefault()]
+	origin, there := known[r.OriginDefault()]
 	switch {
 	case !here && !there:
-		return Base{}, r.withMisplaced(r.Path, fmt.Errorf(
+		return Base{}, r.WithMisplaced(r.Path, fmt.Errorf(
 			"there is no branch %q, neither here nor on origin; set the project's default branch", r.DefaultBranch))
 	case !there:
 		return local.base(), nil
-	case !here || local.commit == origin.commit:
+	case !here || local.Commit == origin.Commit:
 		return origin.base(), nil
 	}
-	ahead, behind, err := r.compare(ctx, local.commit, origin.commit)
+	ahead, behind, err := r.Compare(ctx, local.Commit, origin.Commit)
 	if err != nil {
 		return Base{}, err
 	}
@@ -56,17 +62,17 @@ func (r Repo) chooseBase(ctx context.Context, known map[string]ref) (Base, error
 	return origin.base(), nil
 }
 
-// compare reports whether the first commit has what the second has not, and the reverse.
-func (r Repo) compare(ctx context.Context, first, second string) (ahead, behind bool, err error) {
+// Compare reports whether the first commit has what the second has not, and the reverse.
+func (r Repo) Compare(ctx context.Context, first, second string) (ahead, behind bool, err error) {
 	more, fewer, err := r.Between(ctx, first, second)
 	return fewer > 0, more > 0, err
 }
 
-// contains reports whether the history of the commit holds the other one.
-func (r Repo) contains(ctx context.Context, commit, other string) (bool, error) {
-	_, err := r.run(ctx, "merge-base", "--is-ancestor", other, commit)
-	if exitCode(err) == 1 {
-		return false, r.comparable(ctx, r.Path, commit, other)
+// Contains reports whether the history of the commit holds the other one.
+func (r Repo) Contains(ctx context.Context, commit, other string) (bool, error) {
+	_, err := r.Run(ctx, "merge-base", "--is-ancestor", other, commit)
+	if ExitCode(err) == 1 {
+		return false, r.CheckComparable(ctx, r.Path, commit, other)
 	}
 	if err != nil {
 		return false, fmt.Errorf("look for %s in %s: %w", other, commit, err)
@@ -74,26 +80,27 @@ func (r Repo) contains(ctx context.Context, commit, other string) (bool, error) 
 	return true, nil
 }
 
-// checkout is one worktree that git has on record; the main one comes first.
-type checkout struct {
-	path   string
-	commit string
-	branch string // full name; empty when detached
+// Worktree is one worktree that git has on record; the main one comes first.
+type Worktree struct {
+	Path   string
+	Commit string
+	Branch string // full name; empty when detached
 	bare   bool
-	locked string // why git or a person locked it; empty when it is not locked
+	Locked string // why git or a person locked it; empty when it is not locked
 }
 
-func (r Repo) checkouts(ctx context.Context, dir string) ([]checkout, error) {
-	out, err := r.git(ctx, call{dir: dir, args: []string{"worktree", "list", "--porcelain", "-z"},
+// Checkouts are the worktrees that git has on record, the main one first.
+func (r Repo) Checkouts(ctx context.Context, dir string) ([]Worktree, error) {
+	out, err := r.Do(ctx, Call{Dir: dir, Args: []string{"worktree", "list", "--porcelain", "-z"},
 		upwards: dir != r.Path})
 	if err != nil {
 		return nil, fmt.Errorf("list worktrees: %w", err)
 	}
-	var all []checkout
+	var all []Worktree
 	for _, line := range strings.Split(string(out.Stdout), "\x00") {
 		key, value, _ := strings.Cut(line, " ")
 		if key == "worktree" {
-			all = append(all, checkout{path: value})
+			all = append(all, Worktree{Path: value})
 		}
 		if len(all) == 0 {
 			continue
@@ -101,13 +108,13 @@ func (r Repo) checkouts(ctx context.Context, dir string) ([]checkout, error) {
 		last := &all[len(all)-1]
 		switch key {
 		case "HEAD":
-			last.commit = value
+			last.Commit = value
 		case "branch":
-			last.branch = value
+			last.Branch = value
 		case "bare":
 			last.bare = true
 		case "locked":
-			last.locked = value
+			last.Locked = value
 		}
 	}
 	if len(all) == 0 {
@@ -119,7 +126,7 @@ func (r Repo) checkouts(ctx context.Context, dir string) ([]checkout, error) {
 
 // HasRemote reports whether the repository has a remote called origin.
 func (r Repo) HasRemote(ctx context.Context) (bool, error) {
-	out, err := r.run(ctx, "remote")
+	out, err := r.Run(ctx, "remote")
 	if err != nil {
 		return false, fmt.Errorf("cannot look for origin in %q: %w", r.Path, err)
 	}
@@ -134,30 +141,30 @@ func (r Repo) Fetch(ctx context.Context) error {
 	if err != nil || !remote {
 		return err
 	}
-	return r.fetch(ctx)
+	return r.FetchOrigin(ctx)
 }
 
-// fetch is Fetch where there is an origin.
-func (r Repo) fetch(ctx context.Context) error {
+// FetchOrigin is Fetch where there is an origin.
+func (r Repo) FetchOrigin(ctx context.Context) error {
 	if err := CheckBranch(ctx, r.DefaultBranch); err != nil {
 		return err
 	}
-	env, err := r.remoteEnv(ctx)
+	env, err := r.RemoteEnv(ctx)
 	if err != nil {
 		return fmt.Errorf("cannot fetch from origin: %w", err)
 	}
 	args := []string{
 		"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules",
-		"origin", "+refs/heads/" + r.DefaultBranch + ":" + r.originDefault(),
+		"origin", "+refs/heads/" + r.DefaultBranch + ":" + r.OriginDefault(),
 	}
-	_, err = r.git(ctx, call{dir: r.Path, args: args, env: env})
-	if refusedWith(err, "couldn't find remote ref refs/heads/"+r.DefaultBranch) {
+	_, err = r.Do(ctx, Call{Dir: r.Path, Args: args, Env: env})
+	if RefusedWith(err, "couldn't find remote ref refs/heads/"+r.DefaultBranch) {
 		return nil
 	}
 	if name := named(err, worktreeInTheWay); name != "" {
 		return fmt.Errorf("cannot fetch %q from origin: %w; that worktree of the repository has no commit: check one "+
 			"out there, or remove it (git -C %s worktree list), then run this again", r.DefaultBranch, err,
-			quoted(r.Path))
+			Quote(r.Path))
 	}
 	if err != nil {
 		return fmt.Errorf("cannot fetch %q from origin: %w; see that origin can be reached without a "+
@@ -180,16 +187,16 @@ func (r Repo) Ahead(ctx context.Context, branch, commit string) (bool, error) {
 		commit = "refs/heads/" + branch
 	}
 	args := []string{"rev-list", "--max-count=1", commit, "--not"}
-	found, err := r.refs(ctx, r.defaultRefs()...)
+	found, err := r.Refs(ctx, r.DefaultRefs()...)
 	if err != nil {
 		return false, fmt.Errorf("look for the default branch: %w", err)
 	}
-	for _, name := range r.defaultRefs() {
+	for _, name := range r.DefaultRefs() {
 		if _, there := found[name]; there {
 			args = append(args, name)
 		}
 	}
-	out, err := r.run(ctx, append(args, "--")...)
+	out, err := r.Run(ctx, append(args, "--")...)
 	if err != nil {
 		return false, fmt.Errorf("read the commits of branch %q: %w", branch, err)
 	}
@@ -197,7 +204,7 @@ func (r Repo) Ahead(ctx context.Context, branch, commit string) (bool, error) {
 		return false, nil
 	}
 	for _, one := range found {
-		if err := r.comparable(ctx, r.Path, one.commit, commit); err != nil {
+		if err := r.CheckComparable(ctx, r.Path, one.Commit, commit); err != nil {
 			return false, fmt.Errorf("read the commits of branch %q: %w", branch, err)
 		}
 	}

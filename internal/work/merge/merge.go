@@ -1,4 +1,8 @@
-package worktree
+// Package merge merges branches of tasks into the default branch, without a checkout, and tries merges without a trace.
+//
+// It owns that a merge is whole or changes nothing, here and on origin, and that a person's checkout follows only where
+// git itself fast-forwards it. It does not own when something is merged, nor what is checked before.
+package merge
 
 import (
 	"cmp"
@@ -7,13 +11,21 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"orange/internal/rules/record"
 	"orange/internal/rules/task"
+	"orange/internal/work/git"
 )
 
-// MergeRequest says what is to be merged into the default branch, and how.
-type MergeRequest struct {
+// Into is the default branch of a repository, which work is merged into.
+type Into struct {
+	git.Repo
+	Patience time.Duration // with a push of it; 0 is two minutes
+}
+
+// Plan says what is to be merged into the default branch, and how.
+type Plan struct {
 	record.MergeOrder
 	Branch  string
 	Message string // of a commit that the merge makes
@@ -56,15 +68,15 @@ var errMoved = errors.New("moved meanwhile; run this again; nothing was changed"
 // fast-forwarded by git itself, which refuses when that would overwrite anything; nothing is ever switched, reset or
 // stashed. An error leaves everything as it was. Run again after it was cut short, it goes on where it stopped.
 // An "already merged" that holds on origin only leaves the local default branch where it is.
-func (r Repo) Merge(ctx context.Context, m MergeRequest) (done Merged, err error) {
+func (r Into) Merge(ctx context.Context, m Plan) (done Merged, err error) {
 	if !slices.Contains([]string{"", "ff", "merge", "squash"}, m.Strategy) {
 		return Merged{}, task.Notef(task.ErrUsage,
 			"cannot merge with strategy %q: use \"ff\", \"merge\", \"squash\", or none", m.Strategy)
 	}
-	if err := errors.Join(CheckBranch(ctx, m.Branch), CheckBranch(ctx, r.DefaultBranch)); err != nil {
+	if err := errors.Join(git.CheckBranch(ctx, m.Branch), git.CheckBranch(ctx, r.DefaultBranch)); err != nil {
 		return Merged{}, err
 	}
-	defer explain(&err, "cannot merge %q into %q", m.Branch, r.DefaultBranch)
+	defer git.Explain(&err, "cannot merge %q into %q", m.Branch, r.DefaultBranch)
 	for range mergeTries {
 		if done, err = r.mergeOnce(ctx, m); !errors.Is(err, errMoved) {
 			break
@@ -79,35 +91,35 @@ type tips struct {
 	remote                bool
 }
 
-func (r Repo) tipsFor(ctx context.Context, branch string) (tips, error) {
+func (r Into) tipsFor(ctx context.Context, branch string) (tips, error) {
 	remote, err := r.HasRemote(ctx)
 	if err != nil {
 		return tips{}, err
 	}
 	if remote {
-		if err := r.fetch(ctx); err != nil {
+		if err := r.FetchOrigin(ctx); err != nil {
 			return tips{}, fmt.Errorf("nothing was changed, because what origin has is not known: %w", err)
 		}
 	}
 	name := "refs/heads/" + branch
-	known, err := r.refs(ctx, append(r.defaultRefs(), name)...)
+	known, err := r.Refs(ctx, append(r.DefaultRefs(), name)...)
 	if err != nil {
 		return tips{}, err
 	}
 	if _, exists := known[name]; !exists {
 		return tips{}, task.Notef(task.ErrNotFound, "there is no local branch of that name; if it was renamed, say "+
 			"how it is called now: orange task update ID --branch NAME; if it was deleted, make it again: git -C %s "+
-			"branch %s COMMIT; nothing was changed", quoted(r.Path), quoted(branch))
+			"branch %s COMMIT; nothing was changed", git.Quote(r.Path), git.Quote(branch))
 	}
-	at := tips{branch: known[name].commit, local: known[r.localDefault()].commit, remote: remote}
+	at := tips{branch: known[name].Commit, local: known[r.LocalDefault()].Commit, remote: remote}
 	if remote { // what an origin that was taken away has left behind has no say
-		at.origin = known[r.originDefault()].commit
+		at.origin = known[r.OriginDefault()].Commit
 	}
 	return at, nil
 }
 
 // mergeOnce makes one try. It changes nothing before Begin.
-func (r Repo) mergeOnce(ctx context.Context, m MergeRequest) (done Merged, err error) {
+func (r Into) mergeOnce(ctx context.Context, m Plan) (done Merged, err error) {
 	at, err := r.tipsFor(ctx, m.Branch)
 	if err != nil {
 		return Merged{}, err
@@ -159,9 +171,9 @@ func (r Repo) mergeOnce(ctx context.Context, m MergeRequest) (done Merged, err e
 
 // mayMove looks for all that is known to be in the way before anything moves, and answers which checkout has the
 // default branch; none may.
-func (r Repo) mayMove(ctx context.Context, m MergeRequest, at tips, done Merged, push bool) (dir string, err error) {
+func (r Into) mayMove(ctx context.Context, m Plan, at tips, done Merged, push bool) (dir string, err error) {
 	if push {
-		unpushed, err := r.unpushed(ctx, at.local, at.origin)
+		unpushed, err := r.CountUnpushed(ctx, at.local, at.origin)
 		if err != nil {
 			return "", err
 		}
@@ -177,7 +189,7 @@ func (r Repo) mayMove(ctx context.Context, m MergeRequest, at tips, done Merged,
 		return "", err
 	}
 	if dir != "" && push { // else git itself refuses, with nothing changed
-		if err := r.fits(ctx, dir, at.local, done.Commit); err != nil {
+		if err := r.Fits(ctx, dir, at.local, done.Commit); err != nil {
 			return "", err
 		}
 	}
@@ -194,22 +206,22 @@ func (r Repo) mayMove(ctx context.Context, m MergeRequest, at tips, done Merged,
 
 // cause is what git said, without what this package advises.
 func cause(err error) string {
-	if said, is := errors.AsType[*gitError](err); is {
+	if said, is := errors.AsType[*git.Refusal](err); is {
 		return said.Error()
 	}
 	return err.Error()
 }
 
 // holds reports whether a commit, or none, has another one in its history.
-func (r Repo) holds(ctx context.Context, commit, other string) (bool, error) {
+func (r Into) holds(ctx context.Context, commit, other string) (bool, error) {
 	if commit == "" {
 		return false, nil
 	}
-	return r.contains(ctx, commit, other)
+	return r.Contains(ctx, commit, other)
 }
 
 // mergeStart is where the default branch really is: here, or on origin when that is ahead.
-func (r Repo) mergeStart(ctx context.Context, local, origin string) (string, error) {
+func (r Into) mergeStart(ctx context.Context, local, origin string) (string, error) {
 	switch {
 	case local == "" && origin == "":
 		return "", fmt.Errorf("there is no such branch to merge into, neither here nor on origin; if it was renamed, " +
@@ -219,14 +231,14 @@ func (r Repo) mergeStart(ctx context.Context, local, origin string) (string, err
 	case local == "":
 		return origin, nil
 	}
-	ahead, behind, err := r.compare(ctx, local, origin)
+	ahead, behind, err := r.Compare(ctx, local, origin)
 	if err != nil {
 		return "", err
 	}
 	if ahead && behind {
 		return "", fmt.Errorf("the local %q and origin's have diverged; bring them together (git -C %s "+
 			"pull, with %q checked out), then run this again; nothing was changed",
-			r.DefaultBranch, quoted(r.Path), r.DefaultBranch)
+			r.DefaultBranch, git.Quote(r.Path), r.DefaultBranch)
 	}
 	if behind {
 		return origin, nil
@@ -235,20 +247,20 @@ func (r Repo) mergeStart(ctx context.Context, local, origin string) (string, err
 }
 
 // mergeTarget finds, or makes, the commit that the default branch is to be at. It moves nothing.
-func (r Repo) mergeTarget(ctx context.Context, m MergeRequest, start, branch string) (Merged, error) {
+func (r Into) mergeTarget(ctx context.Context, m Plan, start, branch string) (Merged, error) {
 	for _, result := range m.Results {
-		if landed, err := r.landed(ctx, start, result); err != nil || landed {
+		if landed, err := r.HasLanded(ctx, start, result); err != nil || landed {
 			return Merged{Commit: start, How: AlreadyMerged, Landed: result, Squash: m.Strategy == "squash"}, err
 		}
 	}
-	ahead, behind, err := r.compare(ctx, branch, start)
+	ahead, behind, err := r.Compare(ctx, branch, start)
 	if err != nil {
 		return Merged{}, err
 	}
 	if !ahead {
 		return Merged{Commit: start, How: AlreadyMerged}, nil
 	}
-	if err := r.intact(ctx, start+"..."+branch); err != nil {
+	if err := r.CheckIntact(ctx, start+"..."+branch); err != nil {
 		return Merged{}, fmt.Errorf("nothing was changed: %w", err)
 	}
 	if m.Strategy == "squash" {
@@ -270,7 +282,7 @@ func (r Repo) mergeTarget(ctx context.Context, m MergeRequest, start, branch str
 }
 
 // squash makes one commit of all that the branch changes.
-func (r Repo) squash(ctx context.Context, m MergeRequest, start, branch string, behind bool) (Merged, error) {
+func (r Into) squash(ctx context.Context, m Plan, start, branch string, behind bool) (Merged, error) {
 	tree, err := r.Tree(ctx, branch)
 	if behind {
 		tree, err = r.mergeTree(ctx, start, branch)
@@ -289,21 +301,10 @@ func (r Repo) squash(ctx context.Context, m MergeRequest, start, branch string, 
 	return Merged{Commit: commit, How: squashed, Squash: true}, err
 }
 
-// landed reports whether the default branch has a commit. One that is not here was never pushed, nor merged.
-func (r Repo) landed(ctx context.Context, start, commit string) (bool, error) {
-	if _, err := r.run(ctx, "cat-file", "-e", commit+"^{commit}"); err != nil {
-		if exitCode(err) < 0 {
-			return false, fmt.Errorf("look for the commit %s: %w", commit, err)
-		}
-		return false, nil
-	}
-	return r.contains(ctx, start, commit)
-}
-
-func (r Repo) mergeTree(ctx context.Context, start, branch string) (string, error) {
-	out, err := r.run(ctx, "merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", start, branch)
+func (r Into) mergeTree(ctx context.Context, start, branch string) (string, error) {
+	out, err := r.Run(ctx, "merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", start, branch)
 	parts := strings.Split(strings.TrimRight(string(out.Stdout), "\x00"), "\x00")
-	if exitCode(err) == 1 && len(parts) > 1 {
+	if git.ExitCode(err) == 1 && len(parts) > 1 {
 		return "", &record.Unmerged{Files: parts[1:]}
 	}
 	if err != nil {
@@ -314,9 +315,9 @@ func (r Repo) mergeTree(ctx context.Context, start, branch string) (string, erro
 
 // mergeCommit is signed by the user, with a key too where the user's configuration says so: commit-tree needs to
 // be asked for it.
-func (r Repo) mergeCommit(ctx context.Context, tree, message string, parents ...string) (string, error) {
-	signing, err := r.run(ctx, "config", "--type=bool", "--get", "commit.gpgSign")
-	if err != nil && exitCode(err) != 1 {
+func (r Into) mergeCommit(ctx context.Context, tree, message string, parents ...string) (string, error) {
+	signing, err := r.Run(ctx, "config", "--type=bool", "--get", "commit.gpgSign")
+	if err != nil && git.ExitCode(err) != 1 {
 		return "", fmt.Errorf("read commit.gpgSign: %w", err)
 	}
 	args := []string{"commit-tree", tree, "-F", "-"}
@@ -326,7 +327,7 @@ func (r Repo) mergeCommit(ctx context.Context, tree, message string, parents ...
 	if signing.Text() == "true" {
 		args = append(args, "-S")
 	}
-	out, err := r.git(ctx, call{dir: r.Path, args: args, stdin: strings.TrimRight(message, "\n") + "\n"})
+	out, err := r.Do(ctx, git.Call{Dir: r.Path, Args: args, Stdin: strings.TrimRight(message, "\n") + "\n"})
 	if err != nil {
 		return "", fmt.Errorf(
 			"make the merge commit (nothing was changed; git needs your user.name and user.email): %w", err)

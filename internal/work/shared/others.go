@@ -1,4 +1,4 @@
-package worktree
+package shared
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"orange/internal/rules/printable"
+	"orange/internal/work/git"
 )
 
 // Others are the branches, tags, notes and stashes of a repository: what all worktrees share, and an agent can lose for
@@ -20,21 +21,15 @@ type Others struct {
 // mostRefs is how many refs of a kind are noted. With more of them nothing is said of what became of that kind.
 const mostRefs = 5000
 
-// Kinds of refs that are noted, as folders in git's own.
-const (
-	ofBranches = "heads/"
-	ofTags     = "tags/"
-	ofNotes    = "notes/"
-)
-
 // stashRef is the newest stash; its log has the others.
 const stashRef = "refs/stash"
 
 // Others has git list them. Of a kind of which there are very many it has none.
-func (r Repo) Others(ctx context.Context) (all Others, err error) {
-	defer explain(&err, "cannot look at the branches, tags and stashes of %q", r.Path)
+func (r Common) Others(ctx context.Context) (all Others, err error) {
+	defer git.Explain(&err, "cannot look at the branches, tags and stashes of %q", r.Path)
 	all = Others{Refs: map[string]string{}, Stashes: map[string]string{}}
-	rows, err := r.listRefs(ctx, []string{"refs/" + ofBranches, "refs/" + ofTags, "refs/" + ofNotes, stashRef},
+	rows, err := r.ListRefs(ctx, []string{"refs/" + git.OfBranches, "refs/" + git.OfTags, "refs/" + git.OfNotes,
+		stashRef},
 		"refname", "objectname", "symref")
 	if err != nil {
 		return all, err
@@ -59,7 +54,7 @@ func (r Repo) Others(ctx context.Context) (all Others, err error) {
 	if !stashed {
 		return all, nil
 	}
-	out, err := r.run(ctx, "log", "--walk-reflogs", "-z", "--format=%H %gs", stashRef, "--")
+	out, err := r.Run(ctx, "log", "--walk-reflogs", "-z", "--format=%H %gs", stashRef, "--")
 	for line := range strings.SplitSeq(string(out.Stdout), "\x00") {
 		if commit, message, is := strings.Cut(line, " "); is {
 			all.Stashes[commit] = message
@@ -71,7 +66,7 @@ func (r Repo) Others(ctx context.Context) (all Others, err error) {
 // LostSince tells what of others' branches, tags, notes and stashes is gone since they were noted, each with the
 // command that brings it back. Own branches, and branches and notes of which git says that the earlier commit is part
 // of the present one, it leaves out.
-func (r Repo) LostSince(ctx context.Context, was Others, own []string) ([]string, error) {
+func (r Common) LostSince(ctx context.Context, was Others, own []string) ([]string, error) {
 	now, err := r.Others(ctx)
 	if err != nil || len(now.Refs) == 0 {
 		return nil, err
@@ -79,14 +74,14 @@ func (r Repo) LostSince(ctx context.Context, was Others, own []string) ([]string
 	var out []string
 	for _, ref := range slices.Sorted(maps.Keys(was.Refs)) {
 		before, present := was.Refs[ref], now.Refs[ref]
-		branch, is := strings.CutPrefix(ref, ofBranches)
+		branch, is := strings.CutPrefix(ref, git.OfBranches)
 		if before == present || is && slices.Contains(own, branch) {
 			continue
 		}
 		kept := false
-		if present != "" && !strings.HasPrefix(ref, ofTags) {
-			_, err := r.run(ctx, "merge-base", "--is-ancestor", before, present)
-			if kept = err == nil; !kept && exitCode(err) != 1 {
+		if present != "" && !strings.HasPrefix(ref, git.OfTags) {
+			_, err := r.Run(ctx, "merge-base", "--is-ancestor", before, present)
+			if kept = err == nil; !kept && git.ExitCode(err) != 1 {
 				return out, fmt.Errorf("ask git what became of %q: %w", ref, err)
 			}
 		}
@@ -97,7 +92,8 @@ func (r Repo) LostSince(ctx context.Context, was Others, own []string) ([]string
 	for _, commit := range slices.Sorted(maps.Keys(was.Stashes)) {
 		if _, there := now.Stashes[commit]; !there {
 			message := printable.Line(was.Stashes[commit])
-			out = append(out, fmt.Sprintf("the stash %q is gone: git stash store -m %s %.12s", message, quoted(message),
+			out = append(out, fmt.Sprintf("the stash %q is gone: git stash store -m %s %.12s", message,
+				git.Quote(message),
 				commit))
 		}
 	}
@@ -107,12 +103,12 @@ func (r Repo) LostSince(ctx context.Context, was Others, own []string) ([]string
 // lostOf tells of a ref that is gone, or that has gone another way, with the command that brings back what it had.
 func lostOf(ref, before, present string) string {
 	kind, name, _ := strings.Cut(ref, "/")
-	now, back := "is gone", fmt.Sprintf("git update-ref %s %.12s", quoted("refs/"+ref), before)
+	now, back := "is gone", fmt.Sprintf("git update-ref %s %.12s", git.Quote("refs/"+ref), before)
 	if present != "" {
 		now = fmt.Sprintf("is without it at %.12s", present)
 	}
-	if kind+"/" == ofBranches {
-		branch := quoted(name)
+	if kind+"/" == git.OfBranches {
+		branch := git.Quote(name)
 		if present != "" {
 			branch = "NAME"
 		}

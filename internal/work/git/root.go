@@ -1,4 +1,4 @@
-package worktree
+package git
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 // Root is the commit that the default branch began with, by which a repository is known again wherever it is; empty
 // where that commit is not here, or there is none yet.
 func (r Repo) Root(ctx context.Context) (string, error) {
-	shallow, err := r.run(ctx, "rev-parse", "--is-shallow-repository")
+	shallow, err := r.Run(ctx, "rev-parse", "--is-shallow-repository")
 	if err != nil {
 		return "", fmt.Errorf("look at the repository %q: %w", r.Path, err)
 	}
@@ -20,7 +20,7 @@ func (r Repo) Root(ctx context.Context) (string, error) {
 	if err != nil || tip == "" {
 		return "", err
 	}
-	out, err := r.run(ctx, "rev-list", "--first-parent", "--max-parents=0", tip)
+	out, err := r.Run(ctx, "rev-list", "--first-parent", "--max-parents=0", tip)
 	if err != nil {
 		return "", fmt.Errorf("look for the first commit of %q: %w", r.Path, err)
 	}

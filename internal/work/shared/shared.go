@@ -1,4 +1,8 @@
-package worktree
+// Package shared is what all worktrees of a repository share, and an agent in one can change for the others: settings,
+// hooks and lists that lead git elsewhere, and the branches, tags and stashes of others.
+//
+// It notes them, tells what has changed since, and puts it back. It does not own whose change counts (pool).
+package shared
 
 import (
 	"bufio"
@@ -18,7 +22,11 @@ import (
 	"orange/internal/rules/gitconfig"
 	"orange/internal/rules/task"
 	"orange/internal/run/proc"
+	"orange/internal/work/git"
 )
+
+// Common is what the worktrees of a repository share.
+type Common struct{ git.Repo }
 
 const (
 	hooksDir    = "hooks"
@@ -39,12 +47,12 @@ func sharedFiles() []string {
 	return []string{"config.worktree", "info/attributes", SharedIgnores, "info/grafts", "objects/info/alternates"}
 }
 
-// Shared is what the repository's worktrees share and leads git elsewhere, with a stamp of its files. Where the stamp
+// Look is what the repository's worktrees share and leads git elsewhere, with a stamp of its files. Where the stamp
 // is still that of an earlier look, that one is the answer, and nothing is read.
-func (r Repo) Shared(ctx context.Context, stamp string, known gitconfig.Settings) (now string, _ gitconfig.Settings,
+func (r Common) Look(ctx context.Context, stamp string, known gitconfig.Settings) (now string, _ gitconfig.Settings,
 	err error) {
-	defer explain(&err, "cannot look at what the worktrees of %q share", r.Path)
-	common, err := r.commonDir(ctx)
+	defer git.Explain(&err, "cannot look at what the worktrees of %q share", r.Path)
+	common, err := r.CommonDir(ctx)
 	if err != nil {
 		return "", gitconfig.Settings{}, err
 	}
@@ -205,12 +213,12 @@ func packedReplaced(common string, found map[string]gitconfig.File) error {
 }
 
 // sharedSettings adds the settings of the repository's own configuration that count.
-func (r Repo) sharedSettings(ctx context.Context, common string, found map[string][]string) error {
+func (r Common) sharedSettings(ctx context.Context, common string, found map[string][]string) error {
 	file := filepath.Join(common, configName)
 	if _, err := os.Lstat(file); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	out, err := r.git(ctx, call{dir: outside, args: []string{"config", "--file", file, "--no-includes",
+	out, err := r.Do(ctx, git.Call{Dir: outside, Args: []string{"config", "--file", file, "--no-includes",
 		"--null", "--list"}})
 	if err != nil {
 		return fmt.Errorf("read the configuration %q: %w", file, err)
@@ -238,9 +246,9 @@ func addSetting(entry string, found map[string][]string) {
 }
 
 // PutBack makes settings and files that the worktrees share what they were.
-func (r Repo) PutBack(ctx context.Context, changes []gitconfig.Change, was gitconfig.Settings) (err error) {
-	defer explain(&err, "cannot put back what the worktrees of %q share", r.Path)
-	common, err := r.commonDir(ctx)
+func (r Common) PutBack(ctx context.Context, changes []gitconfig.Change, was gitconfig.Settings) (err error) {
+	defer git.Explain(&err, "cannot put back what the worktrees of %q share", r.Path)
+	common, err := r.CommonDir(ctx)
 	if err != nil {
 		return err
 	}
@@ -257,7 +265,7 @@ func (r Repo) PutBack(ctx context.Context, changes []gitconfig.Change, was gitco
 			if there {
 				line = fmt.Sprintf("update %s %s\n", c.Key, file.Text)
 			}
-			err = r.updateRefs(ctx, line)
+			err = r.UpdateRefs(ctx, line)
 		case c.Key == configName:
 			err = errors.New("it is a link, or was one: put the file there yourself")
 		case c.Key == SharedIgnores && there && file.Link == "":
@@ -279,7 +287,7 @@ func putBackExclude(ctx context.Context, path string, was gitconfig.File) error 
 		return err
 	}
 	defer file.Close()
-	if err := lockExclude(ctx, file); err != nil {
+	if err := git.LockExclude(ctx, file); err != nil {
 		return err
 	}
 	if err := file.Truncate(0); err != nil {
@@ -291,14 +299,14 @@ func putBackExclude(ctx context.Context, path string, was gitconfig.File) error 
 
 // putBackSetting makes a setting of the repository's own configuration what it was. No git looks at the repository for
 // that: a setting can be why none can.
-func (r Repo) putBackSetting(ctx context.Context, common string, c gitconfig.Change) error {
+func (r Common) putBackSetting(ctx context.Context, common string, c gitconfig.Change) error {
 	file := filepath.Join(common, configName)
 	config := func(args ...string) error {
-		_, err := r.git(ctx, call{dir: outside, args: append([]string{"config", "--file", file}, args...)})
+		_, err := r.Do(ctx, git.Call{Dir: outside, Args: append([]string{"config", "--file", file}, args...)})
 		return err
 	}
 	const absent = 5 // git's status where there is no such key
-	if err := config("--unset-all", c.Key); err != nil && exitCode(err) != absent {
+	if err := config("--unset-all", c.Key); err != nil && git.ExitCode(err) != absent {
 		return err
 	}
 	for _, value := range c.Was {
@@ -338,23 +346,23 @@ func putBackFile(path string, was gitconfig.File, there bool) error {
 
 // AsNoted is the repository as Orange works in it though some of what its worktrees share changed: git gets what was
 // noted, and runs the hooks of a folder that is made for them. The changes that this cannot undo are the answer.
-func (r Repo) AsNoted(ctx context.Context, changes []gitconfig.Change, was gitconfig.Settings, hooks string) (
-	_ Repo, refused []gitconfig.Change, err error) {
-	defer explain(&err, "cannot work in %q as it was noted", r.Path)
-	common, err := r.commonDir(ctx)
+func (r Common) AsNoted(ctx context.Context, changes []gitconfig.Change, was gitconfig.Settings, hooks string) (
+	_ git.Repo, refused []gitconfig.Change, err error) {
+	defer git.Explain(&err, "cannot work in %q as it was noted", r.Path)
+	common, err := r.CommonDir(ctx)
 	if err != nil {
-		return r, nil, err
+		return r.Repo, nil, err
 	}
 	elsewhere, err := r.elsewhere(ctx, common)
 	if err != nil {
-		return r, nil, err
+		return r.Repo, nil, err
 	}
 	over := gitconfig.Overrule(changes, elsewhere)
-	r.overrules = over.Config
+	r.Overrules = over.Config
 	usual := filepath.Join(common, hooksDir)
 	led := append(elsewhere.Values[hooksPath], was.Values[hooksPath]...)
-	if !over.Hooks || len(led) > 0 && !samePath(r.absolute(ctx, led[len(led)-1]), usual) {
-		return r, over.Refused, nil // git runs no hook of that folder
+	if !over.Hooks || len(led) > 0 && !git.SamePath(r.absolute(led[len(led)-1]), usual) {
+		return r.Repo, over.Refused, nil // git runs no hook of that folder
 	}
 	for _, c := range changes {
 		if strings.HasPrefix(c.Key, hooksDir+"/") && was.Files[c.Key].Link != "" {
@@ -362,12 +370,12 @@ func (r Repo) AsNoted(ctx context.Context, changes []gitconfig.Change, was gitco
 		}
 	}
 	copied, err := copyHooks(usual, was, hooks)
-	r.overrules = append(r.overrules, hooksPath+"="+copied) // the last one counts
-	return r, over.Refused, err
+	r.Overrules = append(r.Overrules, hooksPath+"="+copied) // the last one counts
+	return r.Repo, over.Refused, err
 }
 
 // absolute is a path as git reads it in the main checkout.
-func (r Repo) absolute(ctx context.Context, path string) string {
+func (r Common) absolute(path string) string {
 	if below, home := strings.CutPrefix(path, "~/"); home {
 		return filepath.Join(proc.UserHome(ctx), below)
 	}
@@ -408,23 +416,23 @@ func copyHooks(from string, was gitconfig.Settings, below string) (string, error
 			file.Link = place
 		}
 		if err := putBackFile(filepath.Join(begun, filepath.FromSlash(base)), file, true); err != nil {
-			return "", errors.Join(fmt.Errorf("%s: %w", name, err), removeAll(begun))
+			return "", errors.Join(fmt.Errorf("%s: %w", name, err), git.RemoveAll(begun))
 		}
 	}
 	err = os.Rename(begun, whole)
 	if _, there := os.Lstat(whole); err != nil && there == nil { // another process was first
-		err = removeAll(begun)
+		err = git.RemoveAll(begun)
 	}
 	return whole, err
 }
 
 // elsewhere is how git is configured outside of the repository, as it counts in it.
-func (r Repo) elsewhere(ctx context.Context, common string) (gitconfig.Elsewhere, error) {
-	found := gitconfig.Elsewhere{Values: map[string][]string{}, SSH: proc.Getenv(ctx, "GIT_SSH"), Folder: common}
+func (r Common) elsewhere(ctx context.Context, common string) (gitconfig.Elsewhere, error) {
+	found := gitconfig.Elsewhere{Values: map[string][]string{}, SSH: os.Getenv("GIT_SSH"), Folder: common}
 	args := []string{"config", "--show-scope", "--includes", "--null", "--list"}
-	out, err := r.git(ctx, call{dir: r.Path, args: args})
-	if err != nil && exitCode(err) > 0 { // what changed may be why git finds no repository
-		out, err = r.git(ctx, call{dir: outside, args: args})
+	out, err := r.Do(ctx, git.Call{Dir: r.Path, Args: args})
+	if err != nil && git.ExitCode(err) > 0 { // what changed may be why git finds no repository
+		out, err = r.Do(ctx, git.Call{Dir: outside, Args: args})
 	}
 	if err != nil {
 		return found, fmt.Errorf("read how git is configured: %w", err)

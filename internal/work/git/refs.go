@@ -1,0 +1,88 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Where git keeps branches: those here, and those that were seen on origin.
+const (
+	HeadRefs   = "refs/heads/"
+	originRefs = "refs/remotes/origin/"
+)
+
+// Ref is one branch, here or as it was last seen on origin.
+type Ref struct {
+	Short  string
+	Commit string
+}
+
+func (r Ref) base() Base { return Base{Ref: r.Short, Commit: r.Commit} }
+
+// refsTogether is how many refs one git is asked for: a command line takes no more than that many long names.
+const refsTogether = 500
+
+// ListRefs has git read the fields of refs: of those with one of these names, and of those below one. It answers a row
+// of them for each ref.
+func (r Repo) ListRefs(ctx context.Context, names []string, fields ...string) (rows [][]string, err error) {
+	// Each ends in NUL: a folder's name may hold a newline.
+	format := "--format=%(" + strings.Join(fields, ")%00%(") + ")%00"
+	for some := range slices.Chunk(names, refsTogether) {
+		out, err := r.Run(ctx, append([]string{"for-each-ref", format, "--"}, some...)...)
+		if err != nil {
+			return nil, fmt.Errorf("read refs: %w", err)
+		}
+		cells := strings.Split(string(out.Stdout), "\x00")
+		for ; len(cells) > len(fields); cells = cells[len(fields):] {
+			row := cells[:len(fields)]
+			row[0] = strings.TrimPrefix(row[0], "\n")
+			rows = append(rows, row)
+		}
+	}
+	return rows, nil
+}
+
+// Refs are the refs of exactly these full names; those that do not exist are missing from the answer.
+func (r Repo) Refs(ctx context.Context, names ...string) (map[string]Ref, error) {
+	rows, err := r.ListRefs(ctx, names, "refname", "refname:short", "objectname")
+	if err != nil {
+		return nil, err
+	}
+	known := make(map[string]Ref, len(names))
+	for _, row := range rows {
+		if slices.Contains(names, row[0]) { // git also lists what lies below a name
+			known[row[0]] = Ref{Short: row[1], Commit: row[2]}
+		}
+	}
+	return known, nil
+}
+
+// ErrNoRef says that a ref does not exist.
+var ErrNoRef = errors.New("there is no such ref")
+
+// ObjectOf reads what a ref points at.
+func (r Repo) ObjectOf(ctx context.Context, full string) (string, error) {
+	known, err := r.Refs(ctx, full)
+	if err != nil {
+		return "", err
+	}
+	found, exists := known[full]
+	if !exists {
+		return "", ErrNoRef
+	}
+	return found.Commit, nil
+}
+
+// CheckoutOf is the folder of the worktree that has a branch; empty where none has.
+func (r Repo) CheckoutOf(ctx context.Context, branch string) (string, error) {
+	rows, err := r.ListRefs(ctx, []string{HeadRefs + branch}, "refname", "worktreepath")
+	for _, row := range rows {
+		if row[0] == HeadRefs+branch {
+			return row[1], err
+		}
+	}
+	return "", err
+}
