@@ -161,7 +161,7 @@ func (r Repo) FetchOrigin(ctx context.Context) error {
 	if RefusedWith(err, "couldn't find remote ref refs/heads/"+r.DefaultBranch) {
 		return nil
 	}
-	if name := named(err, worktreeInTheWay); name != "" {
+	if name := nameIn(err, worktreeInTheWay); name != "" {
 		return fmt.Errorf("cannot fetch %q from origin: %w; that worktree of the repository has no commit: check one "+
 			"out there, or remove it (git -C %s worktree list), then run this again", r.DefaultBranch, err,
 			Quote(r.Path))

@@ -136,13 +136,13 @@ var (
 
 // lockMet is the lock that a git in dir met, and empty where it met none that it named.
 func lockMet(dir string, met error) string {
-	if config := named(met, configInTheWay); config != "" {
+	if config := nameIn(met, configInTheWay); config != "" {
 		if !filepath.IsAbs(config) {
 			config = filepath.Join(dir, config)
 		}
 		return config + ".lock"
 	}
-	return named(met, lockInTheWay)
+	return nameIn(met, lockInTheWay)
 }
 
 // isNoFile reports whether a folder, a link, a pipe, a socket or a device is in the place of a lock.
@@ -173,8 +173,8 @@ func (r Repo) IsAbandoned(dir, lock string, now time.Time) bool {
 	return true
 }
 
-// named is what git's error message names at the first group of a pattern; empty where it says something else.
-func named(met error, pattern *regexp.Regexp) string {
+// nameIn is what git's error message names at the first group of a pattern; empty where it says something else.
+func nameIn(met error, pattern *regexp.Regexp) string {
 	if refused, is := errors.AsType[*Refusal](met); is {
 		if found := pattern.FindStringSubmatch(refused.Said); found != nil {
 			return found[1]
@@ -189,7 +189,7 @@ var worktreeInTheWay = regexp.MustCompile(
 // unfinishedIn is git's own folder of a worktree that a git met which is not finished: without the path to the
 // repository in it, no git can do anything in the whole repository, and without a commit no git can fetch there.
 func (r Repo) unfinishedIn(met error) string {
-	name := named(met, worktreeInTheWay)
+	name := nameIn(met, worktreeInTheWay)
 	common, known := r.Folder()
 	folder := filepath.Join(common, "worktrees", name)
 	if name == "" || !known || !Unfinished(folder) {

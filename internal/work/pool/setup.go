@@ -70,7 +70,7 @@ func (p *Pool) makeReadyIn(ctx context.Context, t task.Task, slot worktree.Slot,
 	if err != nil {
 		return err
 	}
-	now := done{Commands: wants.Commands, Files: files, Task: t.ID}
+	now := setUpRecord{Commands: wants.Commands, Files: files, Task: t.ID}
 	if len(wants.Commands) == 0 || had.covers(now) {
 		return now.write(slot)
 	}
@@ -115,34 +115,34 @@ func (p *Pool) bring(ctx context.Context, t task.Task, wants task.WorktreeSetup,
 	return err
 }
 
-// done is the last set-up of a slot.
-type done struct {
+// setUpRecord is the last set-up of a slot.
+type setUpRecord struct {
 	Commands [][]string `json:"commands"`
 	Files    string     `json:"files"` // a digest of those that it rests on
 	Task     string     `json:"task"`  // for which the slot was set up; empty once that gave it back
 }
 
 // covers reports whether another set-up would run the same commands on the same files.
-func (d done) covers(wanted done) bool {
+func (d setUpRecord) covers(wanted setUpRecord) bool {
 	return slices.EqualFunc(d.Commands, wanted.Commands, slices.Equal) && d.Files == wanted.Files
 }
 
-func readDone(slot worktree.Slot) (done, error) {
+func readDone(slot worktree.Slot) (setUpRecord, error) {
 	text, err := proc.ReadFile(slot.Companion(worktree.SetUpNote))
 	if errors.Is(err, fs.ErrNotExist) {
-		return done{}, nil
+		return setUpRecord{}, nil
 	}
-	var d done
+	var d setUpRecord
 	if err == nil && json.Unmarshal(text, &d) != nil {
-		return done{}, nil // what cannot be understood is done again
+		return setUpRecord{}, nil // what cannot be understood is done again
 	}
 	if err != nil {
-		return done{}, fmt.Errorf("read what the workspace was set up with: %w", err)
+		return setUpRecord{}, fmt.Errorf("read what the workspace was set up with: %w", err)
 	}
 	return d, nil
 }
 
-func (d done) write(slot worktree.Slot) error {
+func (d setUpRecord) write(slot worktree.Slot) error {
 	text, err := json.MarshalIndent(d, "", "  ")
 	if err == nil {
 		err = proc.ReplaceFile(slot.Companion(worktree.SetUpNote), append(text, '\n'))

@@ -20,8 +20,8 @@ import (
 	"orange/internal/work/shared"
 )
 
-// noted is what Orange knows of the settings that a project's worktrees share.
-type noted struct {
+// sharedRecord is what Orange knows of the settings that a project's worktrees share.
+type sharedRecord struct {
 	Noted gitconfig.Settings `json:"noted"`          // when nothing but a person and Orange had changed them
 	Now   gitconfig.Settings `json:"now"`            // as they were at the last look,
 	Stamp string             `json:"stamp"`          // when their files lay so
@@ -32,9 +32,11 @@ type noted struct {
 }
 
 // moved reports whether the files lie in another way than the note says: until that is kept, each look reads them.
-func (n noted) moved(note []byte) bool { return n.Known && !bytes.Contains(note, []byte(n.Stamp)) }
+func (n sharedRecord) moved(note []byte) bool {
+	return n.Known && !bytes.Contains(note, []byte(n.Stamp))
+}
 
-func (n noted) differences() []gitconfig.Change {
+func (n sharedRecord) differences() []gitconfig.Change {
 	if !n.Known {
 		return nil
 	}
@@ -52,7 +54,7 @@ const (
 )
 
 // lookAtShared is the note of a project with how its settings are now. text is the note as it lies there.
-func (p *Pool) lookAtShared(ctx context.Context, project task.Project) (n noted, text []byte, err error) {
+func (p *Pool) lookAtShared(ctx context.Context, project task.Project) (n sharedRecord, text []byte, err error) {
 	file := p.sharedFile(project.Name, sharedNote)
 	text, err = proc.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -65,7 +67,7 @@ func (p *Pool) lookAtShared(ctx context.Context, project task.Project) (n noted,
 		}
 	}
 	if err == nil && n.Path != project.Path {
-		return noted{}, nil, nil // it is of another repository, which had the name before
+		return sharedRecord{}, nil, nil // it is of another repository, which had the name before
 	}
 	if err == nil {
 		n.Known = true
@@ -76,7 +78,7 @@ func (p *Pool) lookAtShared(ctx context.Context, project task.Project) (n noted,
 
 // changeShared keeps what change makes of the note of a project, once there is one. It calls it with how the settings
 // are now.
-func (p *Pool) changeShared(ctx context.Context, project task.Project, change func(n *noted) error) error {
+func (p *Pool) changeShared(ctx context.Context, project task.Project, change func(n *sharedRecord) error) error {
 	release, err := p.Files.Lock(ctx, project.Name+".shared")
 	if err != nil {
 		return err
@@ -143,7 +145,7 @@ func (p *Pool) asOwn(ctx context.Context, t task.Task, begins bool, do func(proj
 	if err != nil {
 		return errors.Join(failed, err)
 	}
-	return errors.Join(failed, p.changeShared(ctx, project, func(n *noted) error {
+	return errors.Join(failed, p.changeShared(ctx, project, func(n *sharedRecord) error {
 		own := slices.DeleteFunc(gitconfig.Differences(before, n.Now), func(c gitconfig.Change) bool {
 			return others && c.Key != shared.SharedIgnores
 		})
@@ -158,7 +160,7 @@ func (p *Pool) noteShared(ctx context.Context, t task.Task, project task.Project
 	if err != nil {
 		return now, err
 	}
-	err = p.changeShared(ctx, project, func(n *noted) error {
+	err = p.changeShared(ctx, project, func(n *sharedRecord) error {
 		switch {
 		case !n.Known:
 			n.Noted, n.Known = n.Now, true
@@ -179,7 +181,7 @@ func (p *Pool) othersHold(ctx context.Context, t task.Task) (bool, error) {
 }
 
 // others are the changes that neither Orange nor a person made: while no task has a worktree, a person makes them.
-func (p *Pool) others(ctx context.Context, project task.Project, n noted) ([]gitconfig.Change, error) {
+func (p *Pool) others(ctx context.Context, project task.Project, n sharedRecord) ([]gitconfig.Change, error) {
 	changes := n.differences()
 	if len(changes) == 0 {
 		return nil, nil
@@ -201,7 +203,7 @@ func (p *Pool) seeShared(ctx context.Context, t task.Task) error {
 	if err != nil || len(unseen(n.differences(), n.Seen)) == 0 {
 		return err
 	}
-	return p.changeShared(ctx, project, func(n *noted) error {
+	return p.changeShared(ctx, project, func(n *sharedRecord) error {
 		n.Seen = n.differences()
 		return nil
 	})
@@ -249,7 +251,7 @@ func (p *Pool) SharedNews(ctx context.Context, t task.Task) (news []string, err 
 	if err != nil || len(n.differences())+len(n.Seen)+len(n.Told) == 0 && !n.moved(before) {
 		return nil, err
 	}
-	err = p.changeShared(ctx, project, func(n *noted) error {
+	err = p.changeShared(ctx, project, func(n *sharedRecord) error {
 		if len(n.differences()) == 0 {
 			n.Seen, n.Told = nil, nil
 			return nil
@@ -273,7 +275,7 @@ func (p *Pool) SharedNews(ctx context.Context, t task.Task) (news []string, err 
 // AcceptShared keeps what changed, or those of it that have the keys: it is what is noted from now on.
 func (p *Pool) AcceptShared(ctx context.Context, project task.Project, keys []string) (kept []gitconfig.Change,
 	err error) {
-	err = p.changeShared(ctx, project, func(n *noted) (err error) {
+	err = p.changeShared(ctx, project, func(n *sharedRecord) (err error) {
 		if kept, err = chosen(n.differences(), keys); err != nil {
 			return err
 		}
@@ -306,7 +308,7 @@ func chosen(all []gitconfig.Change, keys []string) (some []gitconfig.Change, err
 // did.
 func (p *Pool) RestoreShared(ctx context.Context, project task.Project, keys []string) (back []gitconfig.Change,
 	err error) {
-	err = p.changeShared(ctx, project, func(n *noted) error {
+	err = p.changeShared(ctx, project, func(n *sharedRecord) error {
 		some, err := chosen(n.differences(), keys)
 		if err != nil {
 			return err

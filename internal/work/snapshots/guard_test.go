@@ -33,7 +33,7 @@ func heldAt(t *testing.T, s slots, acknowledged map[string]string) (OutwardGuard
 		wall := time.Date(2024, 5, 6, 12, 9, 0, 0, time.UTC)
 		return fencing.Clock{Boot: "b1", Up: time.Duration(up.Load()), Wall: wall}, nil
 	}}
-	must(t, Keeper{Home: g.Home}.hold("T1", held{Epoch: 1, Acknowledged: acknowledged}))
+	must(t, Keeper{Home: g.Home}.hold("T1", holding{Epoch: 1, Acknowledged: acknowledged}))
 	return g, up
 }
 

@@ -51,7 +51,7 @@ func TestShipLost_pushesAllWhereTheSnapshotIsGone(t *testing.T) {
 	t.Parallel()
 	at, p := vault(t), newPlace(t)
 	p.begin()
-	must(t, p.hold("T1", held{Epoch: 2, Acknowledged: map[string]string{at: strings.Repeat("7", 40)}}))
+	must(t, p.hold("T1", holding{Epoch: 2, Acknowledged: map[string]string{at: strings.Repeat("7", 40)}}))
 	ref, err := p.ShipLost(t.Context(), "T1", at)
 	if err != nil || ref != "refs/orange/fleet/T1/lost/2" {
 		t.Errorf("%q, %v", ref, err)

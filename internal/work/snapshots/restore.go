@@ -24,8 +24,8 @@ import (
 	"orange/internal/work/ship"
 )
 
-// fetched is a snapshot that may be restored.
-type fetched struct {
+// candidate is a snapshot that may be restored.
+type candidate struct {
 	ship.Shipped
 	said   about
 	rules  []byte // the text of the workflow
@@ -162,7 +162,7 @@ func (k Keeper) Hold(ctx context.Context, id string, epoch int) error {
 		return err
 	}
 	if h.Epoch < epoch {
-		return k.hold(id, held{Epoch: epoch})
+		return k.hold(id, holding{Epoch: epoch})
 	}
 	return k.inEpoch(id, epoch)
 }
@@ -195,7 +195,7 @@ func (k Keeper) inEpoch(id string, epoch int) error {
 
 // fetch fetches a snapshot, and refuses one that is not what it should be.
 func (k Keeper) fetch(ctx context.Context, repo git.Repo, project, id, from string, o fencing.RestoreOrder) (
-	f fetched, err error) {
+	f candidate, err error) {
 	if f.Shipped, err = (ship.Snapshots{Repo: repo}).Fetched(ctx, from, id); err != nil {
 		return f, err
 	}
@@ -237,7 +237,7 @@ func (k Keeper) fetch(ctx context.Context, repo git.Repo, project, id, from stri
 
 // fitsBehind compares a snapshot of a host that was asked to bring the task back, and whose answer did not arrive, with
 // the last one before it of the host that had the task.
-func (k Keeper) fitsBehind(ctx context.Context, repo git.Repo, id string, f fetched, o fencing.RestoreOrder) (
+func (k Keeper) fitsBehind(ctx context.Context, repo git.Repo, id string, f candidate, o fencing.RestoreOrder) (
 	notes []string, err error) {
 	signers, err := signersOf(k.Home)
 	if err != nil {
@@ -299,7 +299,7 @@ func (a about) work(id, there string) (string, error) {
 }
 
 // tell writes the folder to its place, and verifies what it says. What cannot be verified is no task.
-func (k Keeper) tell(ctx context.Context, project, id, dir string, f fetched) (record.Adoption, error) {
+func (k Keeper) tell(ctx context.Context, project, id, dir string, f candidate) (record.Adoption, error) {
 	parent := filepath.Dir(dir)
 	if err := os.MkdirAll(parent, task.PrivateFolder); err != nil {
 		return record.Adoption{}, fmt.Errorf("make the folder of the project's tasks: %w", err)
@@ -327,7 +327,7 @@ func (k Keeper) tell(ctx context.Context, project, id, dir string, f fetched) (r
 // claim pushes the first snapshot of a task that is restored: the same one, with its epoch here. Where another home was
 // faster the task is that one's, and the error says so. It is noted before it is pushed: where the program is ended in
 // between, the next try finds out whether it got there.
-func (k Keeper) claim(ctx context.Context, repo git.Repo, from, dir string, f fetched) error {
+func (k Keeper) claim(ctx context.Context, repo git.Repo, from, dir string, f candidate) error {
 	if f.ours {
 		return nil
 	}
@@ -339,7 +339,7 @@ func (k Keeper) claim(ctx context.Context, repo git.Repo, from, dir string, f fe
 	if err != nil {
 		return err
 	}
-	mine := held{Epoch: f.epoch, Acknowledged: map[string]string{from: commit}}
+	mine := holding{Epoch: f.epoch, Acknowledged: map[string]string{from: commit}}
 	if err := k.hold(id, mine); err != nil {
 		return err
 	}

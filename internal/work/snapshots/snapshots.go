@@ -152,9 +152,9 @@ func looksSecret(file string) bool {
 		strings.HasPrefix(name, "id_ed25519") || strings.HasPrefix(name, "id_ecdsa")
 }
 
-// held is what this home knows of the snapshots of a task: it is stored apart from every ref, because a push that fails
-// may move refs.
-type held struct {
+// holding is what this home knows of the snapshots of a task: it is stored apart from every ref, because a push that
+// fails may move refs.
+type holding struct {
 	Epoch        int               `json:"epoch"`
 	Acknowledged map[string]string `json:"acknowledged"` // the record's commit, by the repository
 	// Sent are the commits of snapshots that are on their way, or were when the program was ended, by the repository.
@@ -164,10 +164,10 @@ type held struct {
 // heldPath is the file by which a task is held for a fleet.
 func heldPath(home, id string) string { return filepath.Join(home, "fleet", "held", id+".json") }
 
-func (k Keeper) held(id string) (held, error) { return heldIn(k.Home, id) }
+func (k Keeper) held(id string) (holding, error) { return heldIn(k.Home, id) }
 
-func heldIn(home, id string) (held, error) {
-	h := held{Epoch: 1, Acknowledged: map[string]string{}, Sent: map[string]string{}}
+func heldIn(home, id string) (holding, error) {
+	h := holding{Epoch: 1, Acknowledged: map[string]string{}, Sent: map[string]string{}}
 	text, err := proc.ReadFile(heldPath(home, id))
 	if errors.Is(err, os.ErrNotExist) {
 		return h, nil
@@ -189,7 +189,7 @@ func heldIn(home, id string) (held, error) {
 }
 
 // hold notes what was acknowledged, in one step that outlives a power cut.
-func (k Keeper) hold(id string, h held) error {
+func (k Keeper) hold(id string, h holding) error {
 	text, err := json.MarshalIndent(h, "", "  ")
 	if err != nil {
 		return fmt.Errorf("note the snapshot: %w", err)

@@ -18,7 +18,7 @@ import (
 type pending struct {
 	taken   record.TakenSnapshot
 	repo    git.Repo
-	held    held
+	held    holding
 	last    ship.Shipped // that it goes behind
 	release func()       // lets another program take a snapshot of the task; may be called twice
 }
@@ -209,7 +209,7 @@ func (k Keeper) settle(ctx context.Context, to string, p *pending, newest string
 // last is the snapshot that the next one goes behind; none for the first one. Where this home got the task in a later
 // epoch and created it, that may be one of an earlier home, which has created it too, and whose answer the fleet never
 // got: then it has that home's work, which no ref of the task has any more once this home has pushed its own.
-func (k Keeper) last(ctx context.Context, repo git.Repo, to, id string, h held) (s ship.Shipped, err error) {
+func (k Keeper) last(ctx context.Context, repo git.Repo, to, id string, h holding) (s ship.Shipped, err error) {
 	if s.Record = h.Acknowledged[to]; s.Record != "" || h.Epoch == 1 {
 		return s, nil
 	}

@@ -149,7 +149,7 @@ func TestSnapshotsThatArrivedUnseenAreBehindTheNextOnes(t *testing.T) {
 	first := p.Take(t.Context(), []string{"T1", "T2"}, order)
 	for _, taken := range first {
 		must(t, taken.Err)
-		must(t, p.hold(taken.Task, held{Epoch: 1, Sent: map[string]string{at: taken.Record}}))
+		must(t, p.hold(taken.Task, holding{Epoch: 1, Sent: map[string]string{at: taken.Record}}))
 	}
 	for i, taken := range p.Take(t.Context(), []string{"T1", "T2"}, order) {
 		must(t, taken.Err)

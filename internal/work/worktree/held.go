@@ -69,7 +69,7 @@ func (s sweep) stillUntracked(ctx context.Context) ([]string, error) {
 
 // keepOrSetAside is keepAndClear, which goes on without what can be neither read nor removed: that is set aside. gone
 // reports that the slot itself had to be.
-func (s sweep) keepOrSetAside(ctx context.Context, here place, k keeping) (done Cleared, gone bool, err error) {
+func (s sweep) keepOrSetAside(ctx context.Context, here place, k toKeep) (done Cleared, gone bool, err error) {
 	const rounds = 3
 	for range rounds {
 		var kept []Rescue

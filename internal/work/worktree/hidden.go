@@ -46,21 +46,21 @@ func (f flags) only(wanted func(flag, file string) bool) flags {
 	return kept
 }
 
-// listed is what "git ls-files -v" tells: a letter for each file, a small one where it is assumed to be unchanged.
-type listed struct {
+// indexList is what "git ls-files -v" tells: a letter for each file, a small one where it is assumed to be unchanged.
+type indexList struct {
 	entries    []indexEntry
 	flags      flags
 	others     []string // files that git does not know, where they were asked for
 	submodules []string
 }
 
-func (s Contents) list(ctx context.Context, more ...string) (listed, error) {
+func (s Contents) list(ctx context.Context, more ...string) (indexList, error) {
 	args := append([]string{"ls-files", "-v", "-z", "--cached", "--stage"}, more...)
 	out, err := s.read(ctx, args...)
 	if err != nil {
-		return listed{}, fmt.Errorf("list the files that git knows in %q: %w", s.Dir, err)
+		return indexList{}, fmt.Errorf("list the files that git knows in %q: %w", s.Dir, err)
 	}
-	found := listed{flags: flags{}}
+	found := indexList{flags: flags{}}
 	for line := range strings.SplitSeq(string(out.Stdout), "\x00") {
 		letter, file, ok := strings.Cut(line, " ")
 		if !ok {
@@ -72,7 +72,7 @@ func (s Contents) list(ctx context.Context, more ...string) (listed, error) {
 		}
 		stage, file, ok := strings.Cut(file, "\t")
 		if !ok {
-			return listed{}, fmt.Errorf("list the files that git knows in %q: git answered %q", s.Dir, line)
+			return indexList{}, fmt.Errorf("list the files that git knows in %q: git answered %q", s.Dir, line)
 		}
 		entry := indexEntry{file, stage}
 		found.entries = append(found.entries, entry)
@@ -144,7 +144,7 @@ func (t tempIndex) remove() { _ = os.RemoveAll(filepath.Dir(t.file)) }
 // for byte, and git has to read all that differ: the slot's own index lies where agents write, and git believes the
 // times that it has of files, and the names that it has of whole folders. Of the flags, those stay that are not among
 // the ones to look behind.
-func (s Contents) newIndex(ctx context.Context, known listed, behind flags) (tempIndex, error) {
+func (s Contents) newIndex(ctx context.Context, known indexList, behind flags) (tempIndex, error) {
 	if err := s.readable(maps.Keys(known.objects())); err != nil {
 		return tempIndex{}, err
 	}
@@ -247,7 +247,7 @@ func (s Contents) renewIndex(ctx context.Context, head string) error {
 }
 
 // statusBehind is the status with what flags hide.
-func (s Contents) statusBehind(ctx context.Context, known listed, f flags, a asked) (status, error) {
+func (s Contents) statusBehind(ctx context.Context, known indexList, f flags, a depth) (status, error) {
 	index, err := s.newIndex(ctx, known, f)
 	if err != nil {
 		return status{}, err
@@ -264,10 +264,10 @@ type fullStatus struct {
 	hidden     []Hidden
 	strays     []string // files of rules that are not as git knows them, see strayRules
 	submodules []string
-	known      listed
+	known      indexList
 }
 
-func (s Contents) fullStatus(ctx context.Context, a asked, prepared note) (fullStatus, error) {
+func (s Contents) fullStatus(ctx context.Context, a depth, prepared note) (fullStatus, error) {
 	known, err := s.list(ctx)
 	if err != nil {
 		return fullStatus{}, err
@@ -294,7 +294,7 @@ func (s Contents) fullStatus(ctx context.Context, a asked, prepared note) (fullS
 }
 
 // objects are git's names for the files that it knows.
-func (l listed) objects() map[string]string {
+func (l indexList) objects() map[string]string {
 	out := make(map[string]string, len(l.entries))
 	for _, e := range l.entries {
 		_, rest, _ := strings.Cut(e.stage, " ") // the mode
@@ -335,7 +335,7 @@ type leftovers struct {
 func (d leftovers) any() bool { return d.visible || len(d.flags) > 0 }
 
 func (s Contents) leftovers(ctx context.Context, prepared note) (leftovers, error) {
-	all, err := s.fullStatus(ctx, asked{untracked: "normal", submodules: "all"}, prepared)
+	all, err := s.fullStatus(ctx, depth{untracked: "normal", submodules: "all"}, prepared)
 	return leftovers{
 		work:    len(s.withoutShown(all.changes, prepared.Shown)) > 0,
 		visible: len(all.changes) > 0,
@@ -407,8 +407,8 @@ func (s Contents) digest(file string) string {
 // index of each submodule, which has flags of its own.
 func (s Contents) hiddenBelow(ctx context.Context, submodules []string) ([]Hidden, error) {
 	var all []Hidden
-	err := s.eachFlagged(ctx, submodules, "", func(sub Slot, name string, known listed, f flags) error {
-		seen, err := sub.Files().statusBehind(ctx, known, f, asked{untracked: "no", submodules: "all"})
+	err := s.eachFlagged(ctx, submodules, "", func(sub Slot, name string, known indexList, f flags) error {
+		seen, err := sub.Files().statusBehind(ctx, known, f, depth{untracked: "no", submodules: "all"})
 		for _, h := range f.hide(seen.changes) {
 			h.Submodule = name
 			all = append(all, h)
@@ -421,14 +421,14 @@ func (s Contents) hiddenBelow(ctx context.Context, submodules []string) ([]Hidde
 // unflagBelow has git look again at what it overlooked in submodules, so that the next task sees what
 // is left there.
 func (s Contents) unflagBelow(ctx context.Context, submodules []string) error {
-	return s.eachFlagged(ctx, submodules, "", func(sub Slot, _ string, _ listed, f flags) error {
+	return s.eachFlagged(ctx, submodules, "", func(sub Slot, _ string, _ indexList, f flags) error {
 		return sub.Files().unflag(ctx, f)
 	})
 }
 
 // eachFlagged does something for each submodule, however deep it lies, in which files are there that git overlooks.
 func (s Contents) eachFlagged(ctx context.Context, submodules []string, within string,
-	do func(sub Slot, name string, known listed, f flags) error) error {
+	do func(sub Slot, name string, known indexList, f flags) error) error {
 	for _, submodule := range submodules {
 		// Of what can be done with a slot, looking at its index and its files is all that fits a submodule.
 		sub := Slot{Repo: s.Repo, Dir: filepath.Join(s.Dir, filepath.FromSlash(submodule))}

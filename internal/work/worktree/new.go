@@ -21,7 +21,7 @@ const ignoreFile = ".gitignore"
 // newFiles lists what git does not know and does not ignore, sorted. Ignored is what the .gitignore files say that git
 // knows, and what the person and Orange exclude: a .gitignore that is itself new hides nothing, or an agent would have
 // its tests pass by files that no one gets. A repository inside of the slot is named with a slash at its end.
-func (s Contents) newFiles(ctx context.Context, known listed) ([]string, error) {
+func (s Contents) newFiles(ctx context.Context, known indexList) ([]string, error) {
 	rules, err := s.ignoreRules(ctx, known)
 	if err != nil {
 		return nil, err
@@ -57,7 +57,7 @@ func (s Contents) newFiles(ctx context.Context, known listed) ([]string, error) 
 }
 
 // ignoreRules are what git ignores in the slot, as one file: of two rules about a file, the later one counts.
-func (s Contents) ignoreRules(ctx context.Context, known listed) ([]byte, error) {
+func (s Contents) ignoreRules(ctx context.Context, known indexList) ([]byte, error) {
 	var all bytes.Buffer
 	own, err := s.personsIgnore(ctx)
 	if err != nil {
@@ -92,7 +92,7 @@ func (s Contents) ignoreRules(ctx context.Context, known listed) ([]byte, error)
 }
 
 // rulesOf are the rules of a .gitignore that git knows. One that is not laid out git reads from the index.
-func (s Contents) rulesOf(ctx context.Context, name string, known listed) ([]byte, error) {
+func (s Contents) rulesOf(ctx context.Context, name string, known indexList) ([]byte, error) {
 	if s.isFile(name) {
 		return readRules(filepath.Join(s.Dir, filepath.FromSlash(name)))
 	}

@@ -113,8 +113,9 @@ func (s Slot) Prepare(ctx context.Context, branch, taskID string) (done Cleared,
 // inspection is what Prepare has to know before it moves anything.
 type inspection struct {
 	known    map[string]git.Ref
-	released bool   // the slot was left by Release
-	listed   listed // of a released slot: files that are not git's, and flags with which git overlooks those that are
+	released bool // the slot was left by Release
+	// of a released slot: files that are not git's, and flags with which git overlooks those that are
+	listed indexList
 }
 
 // inspectBefore asks both questions at once, since a person waits. Of a slot that Release left clean it asks for
@@ -293,7 +294,7 @@ func (s Slot) clearLeftover(ctx context.Context, here place, v inspection, prepa
 		return done, false, err
 	}
 	if d.any() || force || git.OperationInProgress(here.gitDir) || here.unborn() || replaced != "" {
-		k := keeping{task: owner, work: d.work, clear: d.any() || force, strays: d.strays, document: replaced,
+		k := toKeep{task: owner, work: d.work, clear: d.any() || force, strays: d.strays, document: replaced,
 			held: keepingRefs()}
 		return s.sweep().keepOrSetAside(ctx, here, k)
 	}

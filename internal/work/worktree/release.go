@@ -81,7 +81,7 @@ func (s Slot) release(ctx context.Context, taskID string, prepared note) (done C
 		return done, err
 	}
 	// Where nothing differs the index is made again all the same: the next task's commits are made of what it says.
-	k := keeping{task: taskID, held: []string{base.Commit, "--remotes"}, work: d.work, clear: true, strays: d.strays}
+	k := toKeep{task: taskID, held: []string{base.Commit, "--remotes"}, work: d.work, clear: true, strays: d.strays}
 	if k.document, err = s.Document().replacedDocument(ctx, here); err != nil {
 		return done, err
 	}
@@ -170,11 +170,11 @@ func (s sweep) keepUncommitted(ctx context.Context, taskID string, prepared note
 	if err != nil {
 		return nil, err
 	}
-	return s.keepAndClear(ctx, here, keeping{task: taskID, work: work, clear: true, held: keepingRefs()})
+	return s.keepAndClear(ctx, here, toKeep{task: taskID, work: work, clear: true, held: keepingRefs()})
 }
 
-// keeping says what is to be kept of a slot, and for whom.
-type keeping struct {
+// toKeep says what is to be kept of a slot, and for whom.
+type toKeep struct {
 	task     string
 	work     bool     // there are changes to keep
 	clear    bool     // there is something to clear, even when it is no agent's work
@@ -184,7 +184,7 @@ type keeping struct {
 }
 
 // keepAndClear keeps what the slot holds, then clears it. When something cannot be kept, nothing is cleared.
-func (s sweep) keepAndClear(ctx context.Context, here place, k keeping) ([]Rescue, error) {
+func (s sweep) keepAndClear(ctx context.Context, here place, k toKeep) ([]Rescue, error) {
 	kept, err := s.keep(ctx, here, k)
 	if err != nil {
 		return kept, err
@@ -230,7 +230,7 @@ func (s sweep) removeUnknown(ctx context.Context, files []string) error {
 	return nil
 }
 
-func (s sweep) keep(ctx context.Context, here place, k keeping) ([]Rescue, error) {
+func (s sweep) keep(ctx context.Context, here place, k toKeep) ([]Rescue, error) {
 	var kept []Rescue
 	lost := s.lost(ctx, here)
 	if len(lost) > 0 {

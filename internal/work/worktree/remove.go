@@ -88,7 +88,7 @@ func (s Slot) differs(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	all, err := s.Files().fullStatus(ctx, asked{untracked: "no", submodules: "all"}, prepared)
+	all, err := s.Files().fullStatus(ctx, depth{untracked: "no", submodules: "all"}, prepared)
 	return len(s.Files().withoutShown(all.changes, prepared.Shown)) > 0, err
 }
 

@@ -58,8 +58,8 @@ func (r Rescue) Command(repo string) string {
 	return "git -C " + git.Quote(repo) + " branch " + git.Quote("rescued/"+name) + " " + r.Ref
 }
 
-// stored is a rescue as the repository has it.
-type stored struct {
+// rescueRef is a rescue as the repository has it.
+type rescueRef struct {
 	ref     string
 	number  int
 	commit  string
@@ -68,24 +68,24 @@ type stored struct {
 	made    bool // a commit that was made for the rescue
 }
 
-func (r Rescues) stored(ctx context.Context, taskID string) ([]stored, error) {
+func (r Rescues) stored(ctx context.Context, taskID string) ([]rescueRef, error) {
 	prefix := rescueRefs + taskID + "/"
 	rows, err := r.ListRefs(ctx, []string{prefix}, "refname", "objectname", "tree", "authoremail", "contents")
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", prefix, err)
 	}
-	var all []stored
+	var all []rescueRef
 	for _, row := range rows {
 		number, err := strconv.Atoi(strings.TrimPrefix(row[0], prefix))
 		if err != nil {
 			continue // not one of ours
 		}
-		all = append(all, stored{
+		all = append(all, rescueRef{
 			ref: row[0], number: number, commit: row[1], tree: row[2], message: row[4],
 			made: row[3] == "<"+git.RescuerEmail+">",
 		})
 	}
-	slices.SortFunc(all, func(a, b stored) int { return a.number - b.number })
+	slices.SortFunc(all, func(a, b rescueRef) int { return a.number - b.number })
 	return all, nil
 }
 

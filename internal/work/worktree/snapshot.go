@@ -49,7 +49,7 @@ func (s Contents) Snapshot(ctx context.Context) (Snapshot, bool, error) {
 	if err != nil {
 		return Snapshot{}, false, fmt.Errorf("cannot look at workspace %q: %w", s.Dir, err)
 	}
-	seen, err := s.fullStatus(ctx, asked{untracked: "no", submodules: "untracked"}, prepared)
+	seen, err := s.fullStatus(ctx, depth{untracked: "no", submodules: "untracked"}, prepared)
 	if err != nil {
 		return Snapshot{}, false, fmt.Errorf("cannot tell whether the workspace is clean: %w", err)
 	}

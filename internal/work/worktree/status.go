@@ -32,8 +32,8 @@ const (
 	untracked = '?'
 )
 
-// asked says how far a look goes.
-type asked struct {
+// depth says how far a look goes.
+type depth struct {
 	index      string // an index other than the slot's own
 	untracked  string // "normal" names a new folder and not what is in it; "all" names every file
 	submodules string // what is overlooked in submodules: "all", or "untracked"
@@ -41,7 +41,7 @@ type asked struct {
 
 // status asks git once for commit, branch and every file that differs from HEAD. Ignored files and nested
 // repositories are none.
-func (s Contents) status(ctx context.Context, a asked) (status, error) {
+func (s Contents) status(ctx context.Context, a depth) (status, error) {
 	args := []string{"status", "--porcelain=v2", "--branch", "--no-ahead-behind", "-z", "--no-renames",
 		"--ignore-submodules=" + a.submodules, "--untracked-files=" + a.untracked}
 	out, err := s.Repo.Do(ctx, git.Call{Dir: s.Dir, Args: args, Index: a.index, Env: []string{git.Reading}})
@@ -125,6 +125,6 @@ func onlySubmodule(modes []string) bool {
 // changes lists what differs from HEAD, ignored files, nested repositories and submodules apart:
 // those are left alone by everything that is done here. An index of its own may be given.
 func (s Contents) changes(ctx context.Context, index, untracked string) ([]change, error) {
-	seen, err := s.status(ctx, asked{index: index, untracked: untracked, submodules: "all"})
+	seen, err := s.status(ctx, depth{index: index, untracked: untracked, submodules: "all"})
 	return seen.changes, err
 }
