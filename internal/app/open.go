@@ -168,7 +168,8 @@ func (a *app) connect() error {
 		Terminal: a.server.Ready}
 	a.lookout = agents.Lookout{Observer: a.agents, Screens: &agents.Screens{}, Documents: a.files,
 		Missing: a.pool.MissingOfAll, Conflicts: a.pool.Conflicts}
-	a.agents.Touched, a.agents.Resume, a.agents.Messages = a.pool.Touched, a.home.Resume, messages()
+	a.agents.Touched, a.agents.Resume, a.agents.Messages = a.pool.Touched, a.home.Resume, messages(a.call)
+	requests := pool.Requests{Pool: a.pool}
 	guard := snapshots.NewGuard(a.dir, a.pool)
 	a.engine = &engine.Engine{
 		Record: a.store, Folder: a.files, Rules: a.home,

@@ -68,7 +68,14 @@ func asPerson(do func(*client.Client) error) error {
 	}
 	server := &client.Remote{Home: dir, Setup: s}
 	defer server.Close()
-	return screen.Screen{Fleet: client.Of(dir, s, server), In: os.Stdin, Out: os.Stdout, Environ: os.Environ(),
-		Home: &home.Home{Dir: dir, Workflows: workflows.Files, Usual: workflows.Usual,
-			Harnesses: harnesses.Files}}.Run(ctx)
+	return do(client.Of(dir, s, server))
+}
+
+// showFleet shows the dashboard over the fleet.
+func showFleet(ctx context.Context, dir string) error {
+	return asPerson(func(c *client.Client) error {
+		return screen.Screen{Fleet: c, In: os.Stdin, Out: os.Stdout, Environ: os.Environ(),
+			Home: &home.Home{Dir: dir, Workflows: workflows.Files, Usual: workflows.Usual,
+				Harnesses: harnesses.Files}}.Run(ctx)
+	})
 }

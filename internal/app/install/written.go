@@ -13,6 +13,7 @@ import (
 	"orange/internal/rules/harness"
 	"orange/internal/rules/task"
 	"orange/internal/run/proc"
+	"orange/internal/store/mirror"
 	"orange/internal/work/git"
 	"orange/internal/work/worktree"
 )

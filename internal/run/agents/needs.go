@@ -60,7 +60,7 @@ const mostClues = 200
 
 // findDamage finds the tasks with an agent that has lost its worktree, its branch or its document: whatever else it is,
 // the agent cannot go on. A mark for people goes before that.
-func (l Lookout) damaged(ctx context.Context, tasks []task.Task, found map[string]Liveness) {
+func (l Lookout) findDamage(ctx context.Context, tasks []task.Task, found map[string]Liveness) {
 	var live []task.Task
 	for i := range tasks {
 		t := &tasks[i]

@@ -11,6 +11,7 @@ import (
 
 	"orange/internal/rules/harness"
 	"orange/internal/rules/task"
+	"orange/internal/run/proc"
 	"orange/internal/work/git"
 )
 

@@ -18,6 +18,7 @@ import (
 	"orange/internal/rules/task"
 	"orange/internal/rules/yaml"
 	"orange/internal/run/proc"
+	"orange/internal/store/mirror"
 	"orange/internal/work/git"
 )
 

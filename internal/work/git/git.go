@@ -250,18 +250,15 @@ func Silence(status int) string {
 }
 
 func (r Repo) runOnce(ctx context.Context, c Call) (proc.Result, error) {
-	if r.Before != nil {
-		r.Before(ctx)
-	}
 	for _, other := range othersIn(c.Args) {
-		if err := other.usual(other.Path); err != nil {
+		if err := other.usual(ctx, other.Path); err != nil {
 			return proc.Result{}, err
 		}
 	}
-	if err := r.usual(c.Dir); err != nil {
+	if err := r.usual(ctx, c.Dir); err != nil {
 		return proc.Result{}, err
 	}
-	result, err := proc.Run(ctx, Command(c, r.Overrules))
+	result, err := proc.Run(ctx, r.Command(ctx, c))
 	if ended, is := errors.AsType[*proc.Error](err); is {
 		said := strings.TrimSpace(ended.Stderr)
 		if len(said) > 2*MostSaid { // a path can be as long as anyone likes; git says last what is wrong
@@ -297,8 +294,8 @@ func (r Repo) Gone() error {
 		"--path PATH", r.Path)
 }
 
-// Command is the program of a call, with settings of git over the repository's own.
-func Command(c Call, settings []string) proc.Command {
+// Command is the program of a call, with the settings of Overrules over the repository's own.
+func (r Repo) Command(ctx context.Context, c Call) proc.Command {
 	// Line ends must not stop a rescue, submodules are left as they are, and no collector is left running behind us.
 	// What agents can write into the repository may neither run a program when Orange reads it, nor tell git that
 	// a file has not changed: no monitor of files, no check of signatures, no flag on every file that is checked
@@ -310,7 +307,7 @@ func Command(c Call, settings []string) proc.Command {
 		"-c", "core.trustctime=true", "-c", "core.checkStat=default", "-c", "advice.graftFileDeprecated=false",
 		"-c", "core.commitGraph=false", "-c", "diff.autoRefreshIndex=true",
 	}
-	for _, setting := range settings {
+	for _, setting := range r.Overrules {
 		args = append(args, "-c", setting)
 	}
 	if c.Whole {
@@ -329,7 +326,7 @@ func Command(c Call, settings []string) proc.Command {
 		env = append(env, "GIT_INDEX_FILE="+c.Index)
 	}
 	out := proc.Command{Name: "git", Args: append(args, c.Args...), Dir: c.Dir, Env: append(env, c.Env...),
-		Most: c.Most, Stdout: c.stdout, Watched: "git", Whole: ReadWhole}
+		Most: c.Most, Stdout: c.stdout, Watched: "git", Whole: WholeFor(ctx)}
 	if c.Stdin != "" {
 		out.Stdin = strings.NewReader(c.Stdin)
 	}
@@ -354,7 +351,7 @@ const Reading = "GIT_OPTIONAL_LOCKS=0"
 // A person's own ssh command stays theirs; Orange only passes ssh the option not to ask.
 func (r Repo) RemoteEnv(ctx context.Context) ([]string, error) {
 	env := []string{"GCM_INTERACTIVE=never"}
-	ssh, own := os.LookupEnv("GIT_SSH_COMMAND")
+	ssh, own := proc.LookupEnv(ctx, "GIT_SSH_COMMAND")
 	if !own {
 		configured, err := r.Run(ctx, "config", "--get", "core.sshCommand")
 		if err != nil && ExitCode(err) != 1 {
@@ -362,7 +359,7 @@ func (r Repo) RemoteEnv(ctx context.Context) ([]string, error) {
 		}
 		ssh = configured.Text()
 	}
-	if ssh == "" && os.Getenv("GIT_SSH") != "" {
+	if ssh == "" && proc.Getenv(ctx, "GIT_SSH") != "" {
 		return env, nil
 	}
 	if ssh == "" {

@@ -48,7 +48,7 @@ func (r Repo) CommitTree(ctx context.Context, dir, tree, message string, parents
 // why no one of them has.
 func (r Repo) Signer(ctx context.Context, commit, signers string) (who string, err error) {
 	defer Explain(&err, "cannot trust the commit %.12s", commit)
-	if _, err := proc.Find("ssh-keygen", os.Getenv("PATH")); err != nil {
+	if _, err := proc.Find("ssh-keygen", proc.Getenv(ctx, "PATH")); err != nil {
 		return "", fmt.Errorf("its signature cannot be checked: %w", err)
 	}
 	if _, err := os.Stat(signers); err != nil {

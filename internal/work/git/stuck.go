@@ -42,7 +42,7 @@ func (r Repo) usual(ctx context.Context, dir string) error {
 			return proc.TooLarge("git", file, most)
 		}
 	}
-	return WaitsForPerson()
+	return WaitsForPerson(ctx)
 }
 
 // wholeInFolder are the names in git's own folder of what git reads into its memory as a whole: refs, settings, lists
@@ -53,9 +53,9 @@ var wholeInFolder = regexp.MustCompile(`^(worktrees/[^/]+/)?(HEAD|[A-Z_]+_HEAD|M
 	`git-rebase-todo|autostash|message|author-script))$|` +
 	`^objects/info/(alternates|commit-graphs/commit-graph-chain)$`)
 
-// ReadWhole reports whether git reads a file into its memory as a whole. Files of the project are not among them, but
+// readWhole reports whether git reads a file into its memory as a whole. Files of the project are not among them, but
 // for the lists of what git ignores and how it writes.
-func ReadWhole(file string) bool {
+func readWhole(file string, persons []string) bool {
 	lists := []string{".gitignore", ".gitattributes", IncludeFile}
 	if slices.Contains(lists, filepath.Base(file)) || slices.Contains(persons, file) {
 		return true
@@ -72,8 +72,8 @@ func ReadWhole(file string) bool {
 	return false
 }
 
-// wholeFor is readWhole with the files of the person in an environment.
-func wholeFor(ctx context.Context) func(file string) bool {
+// WholeFor is readWhole with the files of the person in an environment.
+func WholeFor(ctx context.Context) func(file string) bool {
 	own := persons(ctx)
 	return func(file string) bool { return readWhole(file, own) }
 }
@@ -90,8 +90,8 @@ func othersIn(args []string) []Repo {
 }
 
 // WaitsForPerson is why git would wait for one of the files of git's that a person has for all repositories.
-func WaitsForPerson() error {
-	for _, name := range persons() {
+func WaitsForPerson(ctx context.Context) error {
+	for _, name := range persons(ctx) {
 		if proc.IsEndless(name) {
 			return proc.WaitsFor("git", name)
 		}

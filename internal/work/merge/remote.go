@@ -84,10 +84,7 @@ const pushLimit = 2 * time.Minute
 // pushWithin pushes, and ends the push, and the hook that it waits for, where that takes too long.
 func (r Into) pushWithin(ctx context.Context, c git.Call) error {
 	limit := cmp.Or(r.Patience, pushLimit)
-	said := git.Command(c, r.Overrules)
-	if r.Before != nil {
-		r.Before(ctx)
-	}
+	said := r.Command(ctx, c)
 	ended, err := proc.RunLimited(ctx, said, proc.Limits{Time: limit, Output: mostOfPush})
 	switch {
 	case err != nil:

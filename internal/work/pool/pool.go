@@ -74,7 +74,7 @@ func (p *Pool) Dir(workspace string) string { return filepath.Join(p.Home, "work
 func (p *Pool) scratchDir() string { return p.Dir(".scratch") }
 
 func (p *Pool) repoOf(project task.Project) git.Repo {
-	return git.Repo{Path: project.Path, DefaultBranch: project.DefaultBranch, Before: p.Before}
+	return git.Repo{Path: project.Path, DefaultBranch: project.DefaultBranch}
 }
 
 func (p *Pool) repo(t task.Task) (git.Repo, error) {

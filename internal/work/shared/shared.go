@@ -361,7 +361,7 @@ func (r Common) AsNoted(ctx context.Context, changes []gitconfig.Change, was git
 	r.Overrules = over.Config
 	usual := filepath.Join(common, hooksDir)
 	led := append(elsewhere.Values[hooksPath], was.Values[hooksPath]...)
-	if !over.Hooks || len(led) > 0 && !git.SamePath(r.absolute(led[len(led)-1]), usual) {
+	if !over.Hooks || len(led) > 0 && !git.SamePath(r.absolute(ctx, led[len(led)-1]), usual) {
 		return r.Repo, over.Refused, nil // git runs no hook of that folder
 	}
 	for _, c := range changes {
@@ -375,7 +375,7 @@ func (r Common) AsNoted(ctx context.Context, changes []gitconfig.Change, was git
 }
 
 // absolute is a path as git reads it in the main checkout.
-func (r Common) absolute(path string) string {
+func (r Common) absolute(ctx context.Context, path string) string {
 	if below, home := strings.CutPrefix(path, "~/"); home {
 		return filepath.Join(proc.UserHome(ctx), below)
 	}
@@ -428,7 +428,7 @@ func copyHooks(from string, was gitconfig.Settings, below string) (string, error
 
 // elsewhere is how git is configured outside of the repository, as it counts in it.
 func (r Common) elsewhere(ctx context.Context, common string) (gitconfig.Elsewhere, error) {
-	found := gitconfig.Elsewhere{Values: map[string][]string{}, SSH: os.Getenv("GIT_SSH"), Folder: common}
+	found := gitconfig.Elsewhere{Values: map[string][]string{}, SSH: proc.Getenv(ctx, "GIT_SSH"), Folder: common}
 	args := []string{"config", "--show-scope", "--includes", "--null", "--list"}
 	out, err := r.Do(ctx, git.Call{Dir: r.Path, Args: args})
 	if err != nil && git.ExitCode(err) > 0 { // what changed may be why git finds no repository

@@ -17,6 +17,7 @@ import (
 	"strings"
 
 	"orange/internal/rules/task"
+	"orange/internal/run/proc"
 	"orange/internal/work/git"
 )
 
@@ -34,7 +35,7 @@ type Shipped struct {
 func (r Snapshots) FolderCommit(ctx context.Context, folder string, texts map[string]string, message string,
 	parents ...string) (commit string, err error) {
 	defer git.Explain(&err, "cannot take a snapshot of the folder %q", folder)
-	private, err := os.MkdirTemp("", "orange-index-")
+	private, err := os.MkdirTemp(proc.TempDir(ctx), "orange-index-")
 	if err != nil {
 		return "", fmt.Errorf("make a temporary folder: %w", err)
 	}

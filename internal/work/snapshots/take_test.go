@@ -10,6 +10,7 @@ import (
 
 	"orange/internal/rules/record"
 	"orange/internal/rules/task"
+	"orange/internal/run/proc"
 	"orange/internal/work/ship"
 )
 

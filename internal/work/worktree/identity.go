@@ -3,7 +3,6 @@ package worktree
 import (
 	"context"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -15,14 +14,14 @@ import (
 // Identity is who the person is by their own global configuration of git; both are empty where it does not say.
 // The repository's own is never asked: an agent can write it. So git runs outside of any repository here.
 func Identity(ctx context.Context) (name, address string, err error) {
-	if err := git.WaitsForPerson(); err != nil {
+	if err := git.WaitsForPerson(ctx); err != nil {
 		return "", "", err
 	}
 	result, err := proc.Run(ctx, proc.Command{
 		Name: "git", Args: []string{"config", "--global", "--includes", "--null", "--get-regexp",
 			`^user\.(name|email)$`},
 		Dir: "/", Env: []string{"LC_ALL=C", "GIT_CEILING_DIRECTORIES=/"}, Watched: "git",
-		Whole: git.ReadWhole,
+		Whole: git.WholeFor(ctx),
 	})
 	const none = 1 // git's status where no key fits
 	if err != nil && result.Code != none {
@@ -45,14 +44,14 @@ func HasIdentity(ctx context.Context, dir string, env []string) (bool, error) {
 	if _, err := proc.Find("git", proc.Getenv(ctx, "PATH")); err != nil {
 		return false, task.Notef(task.ErrNotFound, "there is no git: %v", err)
 	}
-	if err := git.WaitsForPerson(); err != nil {
+	if err := git.WaitsForPerson(ctx); err != nil {
 		return false, err
 	}
 	for _, who := range []string{"GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT"} {
 		result, err := proc.Run(ctx, proc.Command{
 			Name: "git", Args: []string{"-c", "user.useConfigOnly=true", "var", who},
 			Dir: dir, Env: append(slices.Clone(env), "LC_ALL=C"),
-			Watched: "git", Whole: git.ReadWhole,
+			Watched: "git", Whole: git.WholeFor(ctx),
 		})
 		said := string(result.Stderr)
 		switch {

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"orange/internal/run/proc"
 	"orange/internal/work/git"
 	"orange/internal/work/ship"
 )

@@ -115,7 +115,7 @@ func (r Main) setup(ctx context.Context) (setup, error) {
 
 // withoutPlace takes out of a main checkout's configuration what git leaves out for other worktrees.
 func (r Main) withoutPlace(ctx context.Context, main *setup) error {
-	folder, err := os.MkdirTemp("", "orange-config-")
+	folder, err := os.MkdirTemp(proc.TempDir(ctx), "orange-config-")
 	if err != nil {
 		return fmt.Errorf("make a temporary folder: %w", err)
 	}

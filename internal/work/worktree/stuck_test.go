@@ -83,7 +83,7 @@ func TestAGitThatReadsALargeFileAsAWhole_isEnded(t *testing.T) {
 		".git/worktrees/a/sharedindex.1": false, ".git/x.bundle": false, ".git/logs/HEAD": false,
 		".git/objects/info/commit-graph": false, ".git/objects/info/alternates": true, ".git/info/exclude": true,
 	} {
-		want(t, path, git.ReadWhole(filepath.Join(h.Path, path)), whole)
+		want(t, path, git.WholeFor(t.Context())(filepath.Join(h.Path, path)), whole)
 	}
 }
 
@@ -94,8 +94,8 @@ func TestAWorktreeInsideABareRepository_hasFilesOfAnySize(t *testing.T) {
 	bare := filepath.Join(h.root, "bare")
 	gitIn(t, h.root, "clone", "--quiet", "--bare", h.Path, bare)
 	gitIn(t, bare, "worktree", "add", "--quiet", "--detach", "inside")
-	want(t, "a file of the project", git.ReadWhole(filepath.Join(bare, "inside", "large.bin")), false)
-	want(t, "a ref", git.ReadWhole(filepath.Join(bare, "refs", "heads", "main")), true)
+	want(t, "a file of the project", git.WholeFor(t.Context())(filepath.Join(bare, "inside", "large.bin")), false)
+	want(t, "a ref", git.WholeFor(t.Context())(filepath.Join(bare, "refs", "heads", "main")), true)
 }
 
 // No git makes anything but a file in the place of a lock.
