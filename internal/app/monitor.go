@@ -39,7 +39,8 @@ func (a *app) monitor(say func(string)) (*monitor.Monitor, error) {
 		PullRequests: (&pool.Watched{Requests: pool.Requests{Pool: a.pool}, Now: time.Now}).Look,
 		Conflicts:    a.pool.FindConflicts,
 		Hint:         a.server.AwaitDeath, Heartbeat: a.lease.Heartbeat(a.engine.Log), Now: time.Now, Log: a.engine.Log,
-		Stall: cmp.Or(config.StalledAfter, usualStall), Needs: a.lookout.Waiting, GoOn: a.engine.GoOn, Spent: proc.Spent,
+		Stall: cmp.Or(config.StalledAfter, usualStall), Needs: a.lookout.Waiting,
+		GoOn: a.engine.GoOn, Spent: proc.Spent,
 		Tell: func(ctx context.Context, t task.Task, text string) {
 			say(strings.TrimPrefix(fmt.Sprintf("%s/%s %s: %s", t.Project, t.Branch, t.ID, text), "/ : "))
 			notifier.Notify(ctx, t, text)

@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"io"
-	"os"
 	"time"
 
 	"orange/internal/app/doctor"
@@ -86,7 +85,7 @@ func (c changes) TasksSince(ctx context.Context, cursor int64) ([]task.Task, []s
 
 // Follow calls report with what happens to all tasks after a cursor, until ctx ends or report answers an error.
 func (c changes) Follow(ctx context.Context, cursor int64, report func([]history.Happening) error) error {
-	return c.store.Follow(ctx, os.Stdout, cursor, report)
+	return c.store.Follow(ctx, c.call.Out, cursor, report)
 }
 
 func (a *app) logPath() string { return logfile.Of(a.dir) }
