@@ -43,7 +43,7 @@ func floorsSection(t *testing.T) string {
 		fmt.Fprintf(&out, "\n### %s\n\n`%s` %s\n\n| package | what it is |\n|---|---|\n", floor, floor,
 			paragraphs(docs[floor]))
 		for _, name := range slices.Sorted(maps.Keys(docs)) {
-			if short, below := strings.CutPrefix(name, floor+"/"); below {
+			if short, below := strings.CutPrefix(name, floor+"/"); below && !strings.Contains(short, "/") {
 				fmt.Fprintf(&out, "| `%s` | %s |\n", short, said(new(doc.Package).Synopsis(docs[name])))
 			}
 		}
