@@ -124,6 +124,6 @@ func (a *app) services() *cli.Services {
 		Snapshots: snapshots.Keeper{Home: a.dir, Slots: a.pool, Files: a.files, Workflows: a.store, Sync: a.engine.Sync,
 			Load: a.store.Load, Events: a.store.Events, Adopter: a.engine, FilesLock: engine.FilesLock},
 		Fleet:  fleet.Hosts{Home: a.dir},
-		Skills: install.Skills{Files: skills.Files, Home: a.dir, Harnesses: a.home},
+		Skills: install.Skills{Files: skills.Files, Home: a.dir, Harnesses: a.home, Getenv: a.call.Getenv},
 	}
 }

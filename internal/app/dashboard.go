@@ -127,7 +127,7 @@ func (a *app) scope(ctx context.Context, project string, all bool) (name, word s
 		}
 		return name, "", err
 	}
-	repo, err := git.Inspect(ctx, ".")
+	repo, err := git.Inspect(ctx, a.call.Dir)
 	if errors.Is(err, git.ErrNoRepository) {
 		return "", "", nil // that is no fault
 	}

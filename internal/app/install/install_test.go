@@ -52,7 +52,7 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{t: t, person: t.TempDir()}
 	t.Setenv("HOME", w.person)
-	w.skills = install.Skills{Home: t.TempDir(), Harnesses: programs{
+	w.skills = install.Skills{Home: t.TempDir(), Getenv: os.Getenv, Harnesses: programs{
 		"claude": {Skills: ".claude/skills", ProjectSkills: ".claude/skills"},
 		"amp":    {Skills: ".config/agents/skills", ProjectSkills: ".agents/skills"},
 		"codex":  {Skills: ".codex/skills", ProjectSkills: ".agents/skills"},

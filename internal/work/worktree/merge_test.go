@@ -442,7 +442,7 @@ func TestDeleteRemoteBranch_onlyWhatIsMerged(t *testing.T) {
 	want(t, "on origin", gitIn(t, h.origin(), "for-each-ref", "--format=%(refname)", "refs/heads/topic",
 		"refs/heads/deep"), "refs/heads/deep/refs/heads/topic")
 	want(t, "here", gitIn(t, h.Path, "rev-parse", "topic"), head)
-	out, err = newHome(t).Repo.DeleteRemoteBranch(ctx, "topic", head, "", time.Time{})
+	out, err = newHome(t).DeleteRemoteBranch(ctx, "topic", head, "", time.Time{})
 	want(t, "no origin", out == git.Deleted{} && err == nil, true)
 }
 
