@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"orange/internal/api/client"
 	"orange/internal/api/remote"
 	"orange/internal/run/proc"
 	"orange/internal/store/home"
@@ -52,7 +53,8 @@ var ErrElsewhere = errors.New("it can only be done at the host itself")
 type view struct {
 	*home.Home
 	proc.Screen
-	fleet Fleet
+	client.Client // asks the host that has a task
+	fleet         Fleet
 
 	lock sync.Mutex
 	rows map[string]row // by task, as they were read last
@@ -76,5 +78,7 @@ func (s Screen) Run(ctx context.Context) error {
 func comments(h *home.Home) mirror.Files { return mirror.Files{Home: h.Dir} }
 
 func newView(f Fleet, h *home.Home) *view {
-	return &view{Home: h, fleet: f, rows: map[string]row{}}
+	v := &view{Home: h, fleet: f, rows: map[string]row{}}
+	v.Run = v.run
+	return v
 }
