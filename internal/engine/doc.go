@@ -1,7 +1,5 @@
 // Package engine is the only writer of the record: load, look at the evidence, decide, commit, perform, settle.
 //
 // It owns the order of these steps and what happens when one of them is cut short. It does not own the rules (decide),
-// the effects of hooks (hook), or the storage (sqlite, mirror). Its floor has what moves tasks: the engine, the hooks
-// that it has performed, the evidence that it reads outside of TASK.md, the monitor that tells it of deaths, and the
-// questions that only read.
+// the effects of hooks (hook), or the storage (sqlite, mirror).
 package engine

@@ -62,10 +62,10 @@ func (t Ticket) Environment(kept, given, pane []string) []string {
 	return Layer(env, []string{"PATH=" + path})
 }
 
-// Layer lays environments over each other; of a variable that several have, the last one counts. It is the one
-// place where a task's environment is put together, from the lowest layer to the highest: the person's that is
-// kept for the task, what the person has set for the tasks of every project and then of its own, what the harness's
-// file sets, what was set for this task alone, and what tells a program where it is.
+// Layer lays environments over each other; of a variable that several have, the last one counts. The layers of a task,
+// from the lowest to the highest: the person's that is kept for it, what they have set for the tasks of every project
+// and then of its own, what the harness's file sets, what was set for this task alone, and what tells a program where
+// it is. What a program gets of that in the end, Command.environment in internal/run/proc makes.
 func Layer(layers ...[]string) []string {
 	at := map[string]int{}
 	var out []string

@@ -14,10 +14,9 @@ func (p *Program) mcpCommand() *cobra.Command {
 	var may []string
 	c := &cobra.Command{
 		Use: "mcp", Short: "Offer tasks as tools to a program that speaks MCP", Args: between(0, 0),
-		Long: `Offer tasks as tools of the Model Context Protocol, on standard input and output: list, show, why,
-history, create, update, next, say and wait. Your agent program starts it; docs/mcp.md says how
-to set that up. Each tool runs the command of the same name and returns what that prints with
---json; a refusal is a result too.
+		Long: `Offer tasks as tools of the Model Context Protocol, on standard input and output. Your agent
+program starts it; docs/mcp.md says how to set that up. Each tool runs the command of the same name
+and returns what that prints with --json; a refusal is a result too.
 
 An agent that Orange started acts in its role here too. Any other program asks in a person's place,
 and the history has it as "NAME via mcp". Verdicts, the end of a task and overrides are the

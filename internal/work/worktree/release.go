@@ -230,40 +230,6 @@ func (s sweep) removeUnknown(ctx context.Context, files []string) error {
 	return nil
 }
 
-func (s sweep) keep(ctx context.Context, here place, k toKeep) ([]Rescue, error) {
-	var kept []Rescue
-	lost := s.lost(ctx, here)
-	if len(lost) > 0 {
-		here.head = lost[0]
-	}
-	if k.work || k.document != "" {
-		forced := slices.Clone(k.strays)
-		if k.document != "" {
-			forced = append(forced, k.document)
-		}
-		one, err := s.keepTree(ctx, here, k.task, forced)
-		if err != nil {
-			return nil, fmt.Errorf("keep the uncommitted changes: %w", err)
-		}
-		kept = append(kept, one...)
-	}
-	if here.head != "" {
-		one, err := Rescues{Repo: s.Repo}.keepCommit(ctx, k.task, here.branch, here.head, k.held)
-		kept = append(kept, one...)
-		if err != nil {
-			return kept, err
-		}
-	}
-	for _, tip := range slices.Concat(lost, here.tips()) {
-		one, err := Rescues{Repo: s.Repo}.keepCommit(ctx, k.task, "", tip, keepingRefs())
-		kept = append(kept, one...)
-		if err != nil {
-			return kept, err
-		}
-	}
-	return kept, nil
-}
-
 func (s sweep) endOperation(ctx context.Context, here place) error {
 	for _, o := range git.Operations() {
 		if !git.HasFile(here.gitDir, o.File) {

@@ -147,6 +147,41 @@ func (r Rescues) newRescue(ctx context.Context, taskID, branch string, kept Resc
 	return Rescue{}, fmt.Errorf("write %s: %w", kept.Ref, err)
 }
 
+// keep saves all work that clearing a worktree would lose: what is not committed, and commits that only it has.
+func (s sweep) keep(ctx context.Context, here place, k toKeep) ([]Rescue, error) {
+	var kept []Rescue
+	lost := s.lost(ctx, here)
+	if len(lost) > 0 {
+		here.head = lost[0]
+	}
+	if k.work || k.document != "" {
+		forced := slices.Clone(k.strays)
+		if k.document != "" {
+			forced = append(forced, k.document)
+		}
+		one, err := s.keepTree(ctx, here, k.task, forced)
+		if err != nil {
+			return nil, fmt.Errorf("keep the uncommitted changes: %w", err)
+		}
+		kept = append(kept, one...)
+	}
+	if here.head != "" {
+		one, err := Rescues{Repo: s.Repo}.keepCommit(ctx, k.task, here.branch, here.head, k.held)
+		kept = append(kept, one...)
+		if err != nil {
+			return kept, err
+		}
+	}
+	for _, tip := range slices.Concat(lost, here.tips()) {
+		one, err := Rescues{Repo: s.Repo}.keepCommit(ctx, k.task, "", tip, keepingRefs())
+		kept = append(kept, one...)
+		if err != nil {
+			return kept, err
+		}
+	}
+	return kept, nil
+}
+
 // keepTree keeps the slot's files as they are, and its index where that differs. The slot's own index is only read.
 // The forced files are kept although they are ignored.
 func (s sweep) keepTree(ctx context.Context, here place, taskID string, forced []string) ([]Rescue, error) {
