@@ -81,7 +81,11 @@ const runnerMark = "ORANGE_RUNNER"
 // detach starts this program with these arguments in a process that outlives this one, in a process session of its
 // own.
 func (a *app) detach(ctx context.Context, args ...string) error {
-	env := append(proc.EnvironOf(ctx).Own, runnerMark+"=1", "ORANGE_HOME="+a.dir)
+	return a.detachIn(ctx, proc.EnvironOf(ctx).Own, args...)
+}
+
+func (a *app) detachIn(ctx context.Context, env []string, args ...string) error {
+	env = append(env, runnerMark+"=1", "ORANGE_HOME="+a.dir)
 	_, err := proc.Detach(ctx, proc.Command{Name: a.self, Args: args, Dir: a.dir, Base: env})
 	return err
 }
@@ -96,7 +100,7 @@ func (a *app) runHooks(ctx context.Context, id string, person bool) error {
 		// it may ask is judged elsewhere.
 		_, _ = a.Actor(ctx, "", "")
 	}
-	return a.detach(ctx, args...)
+	return a.detachIn(ctx, a.asker.ForRunner(id), args...)
 }
 
 // hookSetup is what hooks read of the home.

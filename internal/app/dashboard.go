@@ -165,7 +165,7 @@ func (a *app) watchApart(ctx context.Context, on watchEvents) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(other.watchOver(ctx, on), other.close())
+	return errors.Join(other.watchOver(other.inHome(ctx), on), other.close())
 }
 
 // dashboardView reads what the dashboard shows.

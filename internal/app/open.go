@@ -72,7 +72,7 @@ type place struct {
 
 // callerAt is all that can be known of the caller on the home in dir.
 func (at place) callerAt(dir, as string) (task.Caller, error) {
-	return caller.Of(at.call, tmux.ServerOf(dir, at.call.Getenv), as, mirror.Files{Home: dir}.Has)
+	return caller.Of(at.call, tmux.ServerOf(dir, at.asker.Getenv), as, mirror.Files{Home: dir}.Has)
 }
 
 // open opens the home, leaves the environment of an agent that started this process, and has what a killed process
@@ -158,7 +158,7 @@ func (a *app) connect() error {
 			_, older, err = a.queries().Unrecorded(ctx)
 			return older, err
 		}}
-	a.server = tmux.ServerOf(a.dir, a.call.Getenv)
+	a.server = tmux.ServerOf(a.dir, a.asker.Getenv)
 	a.lease = lease.Watch{Home: a.dir}
 	a.environments = &environment.PerTask{Home: a.dir, Server: a.server, Configure: a.configureTmux, Locks: a.files,
 		Log: log}

@@ -12,14 +12,12 @@ import (
 // and its terminal. Everywhere else these are values: a proc.Call from main on, and the environment of a context.
 func ownProcess() map[string]string {
 	return map[string]string{
-		"cmd/orange-mcp/main.go":           "hands them on",
-		"internal/run/proc/call.go":        "takes them once, as values",
-		"internal/run/proc/become.go":      "Orange goes on in another file of its own",
-		"internal/run/proc/terminal.go":    "gives the terminal to a program of the person's",
-		"internal/run/proc/proc.go":        "the same",
-		"internal/run/proc/supervise.go":   "an agent gets its window",
-		"fleet/cmd/orange-fleet/main.go":   "hands them on",
-		"fleet/cmd/orange-fleet/client.go": "the library asks what the terminal can show",
+		"cmd/orange-mcp/main.go":         "hands them on",
+		"internal/run/proc/call.go":      "takes them once, as values",
+		"internal/run/proc/become.go":    "Orange goes on in another file of its own",
+		"internal/run/proc/terminal.go":  "gives the terminal to a program of the person's",
+		"internal/run/proc/proc.go":      "the same",
+		"internal/run/proc/supervise.go": "an agent gets its window",
 	}
 }
 
@@ -48,6 +46,29 @@ func TestOnlyAFewFilesLookAtTheirOwnProcess(t *testing.T) {
 	looks := []string{"Getenv", "LookupEnv", "Environ", "ExpandEnv", "Setenv", "Unsetenv", "Clearenv", "Getwd", "Chdir",
 		"Stdin", "Stdout", "Stderr", "Args", "UserHomeDir", "UserConfigDir", "UserCacheDir", "TempDir"}
 	wantUses(t, "os", looks, ownProcess(), "a proc.Call has it, or proc.Getenv")
+}
+
+// The environment of a process goes to no program: proc.Environment leaves out what belongs to who started it.
+func TestTheFleetHandsOnNoEnvironment(t *testing.T) {
+	t.Parallel()
+	for _, f := range sources(t) {
+		path := filepath.ToSlash(f.path)
+		if f.test || !strings.HasPrefix(path, "fleet/") || strings.HasPrefix(path, "fleet/testkit/") ||
+			path == "fleet/cmd/orange-fleet/client.go" { // the library asks what the terminal can show
+			continue
+		}
+		set, tree, _ := parsed(t, f)
+		ast.Inspect(tree, func(n ast.Node) bool {
+			selected, _ := n.(*ast.SelectorExpr)
+			if selected == nil || selected.Sel.Name != "Environ" {
+				return true
+			}
+			if from, _ := selected.X.(*ast.Ident); from != nil && from.Name == "os" {
+				t.Errorf("%s asks for the environment of its process", set.Position(n.Pos()))
+			}
+			return true
+		})
+	}
 }
 
 func TestFewFilesBeginAContext(t *testing.T) {
@@ -82,7 +103,7 @@ func wantUses(t *testing.T, pkg string, names []string, may map[string]string, i
 		})
 	}
 	for path := range may {
-		if !used[path] && !strings.HasPrefix(path, "fleet/") {
+		if !used[path] {
 			t.Errorf("%s does not use it any more: take it off the list", path)
 		}
 	}
@@ -92,26 +113,23 @@ func wantUses(t *testing.T, pkg string, names []string, may map[string]string, i
 // its own on.
 func TestOnePlaceMakesTheEnvironmentOfAProgram(t *testing.T) {
 	t.Parallel()
-	found := 0
 	for _, f := range sources(t) {
-		if f.test || f.pkg != "run/proc" {
+		if f.test || f.pkg != "run/proc" || filepath.Base(f.path) == "environment.go" {
 			continue
 		}
 		set, tree, _ := parsed(t, f)
 		ast.Inspect(tree, func(n ast.Node) bool {
-			is, _ := n.(*ast.SelectorExpr)
-			if is == nil || is.Sel.Name != "Env" {
+			selected, _ := n.(*ast.SelectorExpr)
+			if selected == nil {
 				return true
 			}
-			if cmd, _ := is.X.(*ast.Ident); cmd != nil && cmd.Name == "cmd" {
-				if found++; filepath.Base(f.path) != "environment.go" {
-					t.Errorf("%s gives a program an environment: Command.prepared does", set.Position(n.Pos()))
-				}
+			from, _ := selected.X.(*ast.Ident)
+			made := from != nil && from.Name == "exec" &&
+				slices.Contains([]string{"Command", "CommandContext"}, selected.Sel.Name)
+			if made || from != nil && from.Name == "cmd" && selected.Sel.Name == "Env" {
+				t.Errorf("%s makes a program, or gives it an environment: Command.prepared does", set.Position(n.Pos()))
 			}
 			return true
 		})
-	}
-	if found != 1 {
-		t.Errorf("found %d places that give a program its environment, expected one", found)
 	}
 }

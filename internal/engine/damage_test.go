@@ -43,7 +43,7 @@ func (a around) Panes(ctx context.Context) (out []tmux.Pane, err error) {
 	}
 	return out, err
 }
-func (around) Ready() error                              { return nil }
+func (around) Ready(context.Context) error               { return nil }
 func (around) ForgePauses() ([]record.ForgePause, error) { return nil, nil }
 func (around) Held(context.Context, string, []string) (gone, loose []string, err error) {
 	return nil, nil, nil

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"orange/internal/api/remote"
 	"orange/internal/rules/history"
@@ -34,6 +35,7 @@ type answer struct {
 	Details  []rejection.Detail `json:"details"`
 	MayAsk   []task.Status      `json:"may_ask"`
 	Repeated string             `json:"repeated"`
+	Override string             `json:"override"`
 
 	Task    *changed    `json:"task"`
 	From    task.Status `json:"from"`
@@ -45,11 +47,7 @@ type answer struct {
 	How     string      `json:"how"` // of a merge, and of what was said
 	Role    string      `json:"role"`
 	Folder  string      `json:"folder"`
-	Hooks   []struct {
-		Action string         `json:"action"`
-		State  task.HookState `json:"state"`
-		Error  string         `json:"error"`
-	} `json:"hooks"`
+	Hooks   hooks       `json:"hooks"`
 
 	Merged, Left []oneOfMany
 }
@@ -79,11 +77,23 @@ func (a answer) outcome() record.Outcome {
 	if a.Task != nil {
 		out.Task = a.Task.task()
 	}
-	if a.From != a.To || a.Moved {
+	if a.Error == "" && (a.From != a.To || a.Moved) {
 		out.Event.Type = history.StatusChanged
 	}
-	for _, h := range a.Hooks {
-		out.Hooks = append(out.Hooks, task.OwedHook{Hook: task.Hook{Action: h.Action}, State: h.State, Error: h.Error})
+	out.Hooks = a.Hooks.owed()
+	return out
+}
+
+// hooks are those of a move, as they are when the asker is answered.
+type hooks []struct {
+	Action string         `json:"action"`
+	State  task.HookState `json:"state"`
+	Error  string         `json:"error"`
+}
+
+func (all hooks) owed() (out []task.OwedHook) {
+	for _, h := range all {
+		out = append(out, task.OwedHook{Hook: task.Hook{Action: h.Action}, State: h.State, Error: h.Error})
 	}
 	return out
 }
@@ -105,10 +115,10 @@ func read(reply remote.Reply) (a answer, err error) {
 	case reply.Refused != "":
 		return answer{}, errors.New(reply.Failure())
 	case reply.Exit == refused && unread == nil && a.Error != "":
-		return answer{}, &rejection.Rejection{Code: a.Code, Message: a.Error, Details: a.Details, MayAsk: a.MayAsk,
-			Repeated: a.Repeated}
-	case reply.Exit != 0 && (unread != nil || a.Task == nil && len(a.Left) == 0):
-		return answer{}, errors.New(reply.Failure())
+		return a, &rejection.Rejection{Code: a.Code, Message: a.Error, Details: a.Details, MayAsk: a.MayAsk,
+			Repeated: a.Repeated, Override: a.Override, From: a.From, To: a.To}
+	case reply.Exit != 0 && (unread != nil || a.Error != "" || a.Task == nil && len(a.Left) == 0):
+		return a, errors.New(reply.Failure())
 	case unread != nil:
 		return answer{}, fmt.Errorf("it was done, and what was said of it cannot be read: %w", unread)
 	}
@@ -162,7 +172,17 @@ func (c Client) Redo(ctx context.Context, id string, to task.Status, reason stri
 
 // RequestChanges sends a task back with a text.
 func (c Client) RequestChanges(ctx context.Context, id, text string) (record.Outcome, error) {
-	return c.task(ctx, "request-changes", id, nil, text)
+	a, err := c.ask(ctx, withText(OfTask("request-changes", id, nil, text), text))
+	return a.outcome(), err
+}
+
+// withText is a call with a text as its last word: one that is a dash alone would mean the standard input.
+func withText(words []string, text string) remote.Call {
+	call := remote.Call{Argv: words}
+	if text == "-" {
+		call.Stdin = text
+	}
+	return call
 }
 
 // RequestPR opens a pull request, or pushes to the one that is open.
@@ -218,9 +238,13 @@ type oneOfMany struct {
 	Code    string             `json:"code"`
 	Details []rejection.Detail `json:"details"`
 	With    []string           `json:"with"`
+	Stayed  []string           `json:"stayed_behind"`
+	Warning string             `json:"warning"`
+	Hooks   hooks              `json:"hooks"`
 }
 
-// MergeMany merges several tasks of a project, one on top of the other. It calls each when all are done.
+// MergeMany merges several tasks of a project, one on top of the other. It calls each when no more is merged; an error
+// is of what concerns all that are left.
 func (c Client) MergeMany(ctx context.Context, in record.MergeMany, each func(record.MergedOne)) error {
 	words := append([]string{"merge", "--json"}, mergeFlags(in.Merge)...)
 	words = append(words, flag("project", in.Project)...)
@@ -231,29 +255,34 @@ func (c Client) MergeMany(ctx context.Context, in record.MergeMany, each func(re
 		words = append(words, "--bisect")
 	}
 	a, err := c.ask(ctx, remote.Call{Argv: append(append(words, "--"), in.Tasks...)})
-	if err != nil {
-		return err
-	}
 	for _, one := range slices.Concat(a.Merged, a.Left) {
-		out := record.MergedOne{Task: task.Task{ID: one.ID, Branch: one.Branch, Project: in.Project}, How: one.How,
-			With: one.With}
+		t := task.Task{ID: one.ID, Branch: one.Branch, Project: in.Project}
+		out := record.MergedOne{Task: t, How: one.How, With: one.With, Outcome: record.Outcome{Task: t,
+			Hooks: one.Hooks.owed(), Stayed: one.Stayed, Warning: one.Warning}}
 		if one.Error != "" {
-			out.Left = &rejection.Rejection{Code: one.Code, Message: one.Error, Details: one.Details}
+			refused := &rejection.Rejection{Code: one.Code, Message: one.Error, Details: one.Details}
+			if len(one.Details) > 0 { // the text has them too
+				refused.Message, _, _ = strings.Cut(one.Error, "\n")
+			}
+			out.Left = refused
 		}
 		each(out)
 	}
-	return nil
+	return err
 }
 
 // Say says something to the agent of the present status, and answers its role.
 func (c Client) Say(ctx context.Context, id, text string) (role string, err error) {
-	a, err := c.ask(ctx, remote.Call{Argv: OfTask("say", id, nil, text)})
+	a, err := c.ask(ctx, withText(OfTask("say", id, nil, text), text))
 	return a.Role, err
 }
 
 // Delete deletes a task.
 func (c Client) Delete(ctx context.Context, id string) (record.DeletedTask, error) {
 	a, err := c.ask(ctx, remote.Call{Argv: OfTask("delete", id, []string{"--yes"})})
+	if a.Warning != "" {
+		a.Folder += "; " + a.Warning
+	}
 	return record.DeletedTask{Folder: a.Folder, Stayed: a.Stayed}, err
 }
 

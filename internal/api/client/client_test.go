@@ -109,11 +109,17 @@ func TestAnAnswerIsReadAsTheCommandMeansIt(t *testing.T) {
 	if failed, _ := out.HookFailures(); len(failed) != 1 || failed[0] != "notify: no answer" {
 		t.Errorf("found %q", failed)
 	}
-	h.reply = remote.Reply{Exit: 3, Stdout: `{"error": "not yet", "code": "gate", "details": [{"found": "nothing"}]}`}
+	h.reply = remote.Reply{Exit: 3, Stdout: `{"error": "not yet", "code": "gate", "details": [{"found": "nothing"}],
+		"from": "working", "to": "done", "may_ask": ["cancelled"], "override": "orange task next"}`}
 	_, err = h.client().Retry(t.Context(), "abc")
 	if refused := (*rejection.Rejection)(nil); !errors.As(err, &refused) || refused.Code != "gate" ||
-		len(refused.Details) != 1 {
-		t.Errorf("a refusal: %#v", err)
+		len(refused.Details) != 1 || refused.Override != "orange task next" ||
+		!strings.Contains(err.Error(), `moves out of "working" that you may ask for: cancelled`) {
+		t.Errorf("a refusal: %v", err)
+	}
+	h.reply = remote.Reply{Exit: 3, Stdout: `{"error": "it was created, but", "code": "not_ready", "task": {"id": "abc"}}`}
+	if out, err := h.client().Create(t.Context(), task.New{}); err == nil || out.Task.ID != "abc" {
+		t.Errorf("a task that was created and not started: %+v, %v", out, err)
 	}
 	for name, reply := range map[string]remote.Reply{
 		"it failed":           {Exit: 1, Stdout: `{"error": "boom", "code": "failed"}`},
@@ -137,12 +143,19 @@ func TestAnAnswerIsReadAsTheCommandMeansIt(t *testing.T) {
 
 func TestWhatBecameOfEachTaskOfATrain(t *testing.T) {
 	t.Parallel()
-	h := &home{reply: remote.Reply{Exit: 1, Stdout: `{"merged": [{"id": "a", "how": "merged"}],
-		"left": [{"id": "b", "error": "it conflicts", "code": "conflict", "with": ["c"]}]}`}}
+	h := &home{reply: remote.Reply{Exit: 1, Stdout: `{"merged": [{"id": "a", "how": "merged", "stayed_behind": ["x"]}],
+		"left": [{"id": "b", "error": "it conflicts\n  c: found f\n    to do: w", "code": "conflict", "with": ["c"],
+			"details": [{"condition": "c", "found": "f", "want": "w"}]}], "error": "1 more task was not tried"}`}}
 	var all []record.MergedOne
 	err := h.client().MergeMany(t.Context(), record.MergeMany{}, func(one record.MergedOne) { all = append(all, one) })
-	if err != nil || len(all) != 2 || all[0].How != "merged" || all[0].Left != nil || all[1].Left == nil ||
-		all[1].Left.Error() != "it conflicts" || !slices.Equal(all[1].With, []string{"c"}) {
-		t.Errorf("found %+v, %v", all, err)
+	if err == nil || err.Error() != "1 more task was not tried" || len(all) != 2 {
+		t.Fatalf("found %+v, %v", all, err)
+	}
+	merged, left := all[0], all[1]
+	if merged.How != "merged" || merged.Left != nil || !slices.Equal(merged.Outcome.Stayed, []string{"x"}) ||
+		left.Left == nil || !slices.Equal(left.With, []string{"c"}) ||
+		!strings.HasPrefix(left.Left.Error(), "it conflicts\n  c: found f\n    to do: w") ||
+		strings.Count(left.Left.Error(), "found f") != 1 {
+		t.Errorf("found %+v", all)
 	}
 }

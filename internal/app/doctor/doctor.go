@@ -72,7 +72,7 @@ type Engine interface {
 // Windows are where agents live: the windows of the private terminal server.
 type Windows interface {
 	// Ready is an error where no terminal server could start.
-	Ready() error
+	Ready(ctx context.Context) error
 	Panes(ctx context.Context) ([]tmux.Pane, error)
 	KillWindow(ctx context.Context, id string) error
 	// KeptNames lists the tasks whose environments are kept there, and Drop forgets one.

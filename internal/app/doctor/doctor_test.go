@@ -87,7 +87,7 @@ func (recorded) Whole(context.Context, string) (w record.Whole, err error)      
 func (recorded) Wholes(context.Context, []string) (map[string]record.Whole, error) { return nil, nil }
 
 func (w *world) Kept(string, string, string) (string, bool, error) { return "", false, nil }
-func (w *world) Ready() error                                      { return w.socket }
+func (w *world) Ready(context.Context) error                       { return w.socket }
 
 func (w *world) Check(context.Context) ([]string, error) { return w.damaged, w.see("check") }
 func (w *world) Flaws(context.Context, string) ([]record.Finding, error) {

@@ -35,7 +35,7 @@ const (
 
 func (d *Doctor) tmux(ctx context.Context, r report, _ *view) error {
 	serves := d.program(ctx, r, "tmux", leastTmux, "-V")
-	if err := d.Windows.Ready(); err != nil && serves {
+	if err := d.Windows.Ready(ctx); err != nil && serves {
 		r.problem("socket", err.Error(), "mend that: no agent can start without it")
 	}
 	return nil

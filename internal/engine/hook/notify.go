@@ -4,12 +4,16 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -214,10 +218,55 @@ func proxies(ctx context.Context) func(*http.Request) (*url.URL, error) {
 	return func(r *http.Request) (*url.URL, error) { return find(r.URL) }
 }
 
+// authorities are those of SSL_CERT_FILE and SSL_CERT_DIR of the environment of a request, and the system's; nil where
+// the request asks for none, or its environment names none.
+func authorities(request *http.Request) (*tls.Config, error) {
+	ctx := request.Context()
+	if request.URL.Scheme != "https" {
+		return nil, nil
+	}
+	var files []string
+	if file := proc.Getenv(ctx, "SSL_CERT_FILE"); file != "" {
+		files = append(files, file)
+	}
+	for _, dir := range filepath.SplitList(proc.Getenv(ctx, "SSL_CERT_DIR")) {
+		entries, err := os.ReadDir(dir)
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return nil, fmt.Errorf("cannot look into SSL_CERT_DIR: %w", err)
+		}
+		for _, e := range entries {
+			name := filepath.Join(dir, e.Name())
+			if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
+				files = append(files, name)
+			}
+		}
+	}
+	if len(files) == 0 {
+		return nil, nil
+	}
+	pool, err := x509.SystemCertPool()
+	if err != nil {
+		return nil, fmt.Errorf("cannot read which authorities the system trusts: %w", err)
+	}
+	for _, file := range files {
+		text, err := proc.ReadFile(file)
+		if err != nil {
+			return nil, fmt.Errorf("cannot read the authorities that are trusted: %w", err)
+		}
+		pool.AppendCertsFromPEM(text) // a folder has other files too
+	}
+	return &tls.Config{RootCAs: pool}, nil
+}
+
 // send sends a request over a connection of its own. It follows no redirect to another address, and what is said
 // next to a status is read only where that is no success: there it may tell why.
 func send(request *http.Request) (status int, said string, err error) {
-	wire := &http.Transport{Proxy: proxies(request.Context()), DisableKeepAlives: true, ForceAttemptHTTP2: true}
+	trusted, err := authorities(request)
+	if err != nil {
+		return 0, "", err
+	}
+	wire := &http.Transport{Proxy: proxies(request.Context()), TLSClientConfig: trusted, DisableKeepAlives: true,
+		ForceAttemptHTTP2: true}
 	client := &http.Client{Transport: wire, CheckRedirect: func(*http.Request, []*http.Request) error {
 		return http.ErrUseLastResponse
 	}}

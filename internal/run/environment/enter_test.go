@@ -170,3 +170,24 @@ func TestEnvironment_isAnErrorWhereWhatThePersonHasSetCannotBeRead(t *testing.T)
 		t.Error("a check would run without them")
 	}
 }
+
+// Where the terminal server is, an agent does not say: neither its PATH nor its TMUX_TMPDIR counts.
+func TestTheTerminalServerIsFoundByTheBearings(t *testing.T) {
+	t.Parallel()
+	k, looks := agents(t)
+	a := NewAsker([]string{"PATH=/agents", "TMUX_TMPDIR=/agents", "ORANGE_HOME=/h"})
+	if a.Getenv("PATH") != "/agents" {
+		t.Error("a person's own PATH does not count")
+	}
+	k.Leave(t.Context(), a, "abc")
+	if a.Getenv("PATH") != os.Getenv("PATH") || a.Getenv("TMUX_TMPDIR") == "/agents" ||
+		a.Getenv("ORANGE_HOME") != "/h" {
+		t.Errorf("found PATH=%q, TMUX_TMPDIR=%q", a.Getenv("PATH"), a.Getenv("TMUX_TMPDIR"))
+	}
+	if env := a.ForRunner("abc"); harness.Value(env, "KEPT") != "" || looks() != 0 {
+		t.Errorf("a runner of its own task is started with %q, after %d looks", env, looks())
+	}
+	if env := a.ForRunner("other"); harness.Value(env, "KEPT") != "yes" {
+		t.Errorf("a runner of another task is started with %q", env)
+	}
+}

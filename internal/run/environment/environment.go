@@ -176,8 +176,9 @@ func (k *PerTask) OfHome(own []string) func() proc.Environ {
 // Asker has the environment of the one who asks. A person's is what they have. An agent's is left as soon as it is
 // known that an agent asks.
 type Asker struct {
-	own    []string
 	lock   sync.Mutex
+	own    []string            // what they were started with; of an agent that was left the bearings
+	task   string              // of an agent that was left
 	inside func() proc.Environ // nil as long as own counts
 }
 
@@ -186,13 +187,34 @@ func NewAsker(own []string) *Asker { return &Asker{own: own} }
 
 // Environ is what programs get that are started for the one who asks.
 func (a *Asker) Environ() proc.Environ {
-	a.lock.Lock()
-	inside := a.inside
-	a.lock.Unlock()
+	own, inside := a.now()
 	if inside != nil {
 		return inside()
 	}
-	return proc.Environ{Own: a.own}
+	return proc.Environ{Own: own}
+}
+
+func (a *Asker) now() (own []string, inside func() proc.Environ) {
+	a.lock.Lock()
+	defer a.lock.Unlock()
+	return a.own, a.inside
+}
+
+// Getenv is a variable by which the terminal server is found, before what it keeps for a task is known.
+func (a *Asker) Getenv(name string) string {
+	own, _ := a.now()
+	return harness.Value(own, name)
+}
+
+// ForRunner is what a runner for a task is started with. One for the agent's own task reads what is kept by itself.
+func (a *Asker) ForRunner(id string) []string {
+	a.lock.Lock()
+	own, same := a.own, a.task == id
+	a.lock.Unlock()
+	if same {
+		return envfilter.WithoutTask(own)
+	}
+	return envfilter.WithoutTask(a.Environ().Own)
 }
 
 // Leave leaves the environment of an agent, once: for that of the agent's task, or, where none is kept or the terminal
@@ -208,7 +230,8 @@ func (k *PerTask) Leave(ctx context.Context, a *Asker, id string) {
 		k.Log.Warn("the bearings could not be read", "component", "app", "error", err.Error())
 	}
 	if len(bearings) > 0 { // else nothing was started from this home yet, and so no agent
-		a.inside = k.Of(ctx, id, over(bearings, a.own))
+		a.own, a.task = over(bearings, a.own), id
+		a.inside = k.Of(ctx, id, a.own)
 	}
 }
 

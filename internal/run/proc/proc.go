@@ -267,5 +267,9 @@ func executable(path string) (string, error) {
 	if info.IsDir() || info.Mode()&0o111 == 0 {
 		return "", fmt.Errorf("%q is not an executable file", path)
 	}
+	const mayRun = 1 // X_OK
+	if err := syscall.Access(path, mayRun); err != nil {
+		return "", fmt.Errorf("%q may not be run: %w", path, err)
+	}
 	return path, nil
 }

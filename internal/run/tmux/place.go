@@ -78,8 +78,8 @@ const longestSocket = 103
 
 // Ready is an error where no terminal server could start: tmux is not installed, or its socket would have a path that
 // is too long.
-func (s *Server) Ready() error {
-	if _, err := proc.Find("tmux", s.Getenv("PATH")); err != nil {
+func (s *Server) Ready(ctx context.Context) error {
+	if _, err := proc.Find("tmux", proc.Getenv(ctx, "PATH")); err != nil {
 		return err
 	}
 	at, err := s.where()

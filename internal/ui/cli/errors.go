@@ -106,19 +106,37 @@ func (p *Program) report(err error) int {
 	}
 	answer := map[string]any{"error": err.Error(), "code": code, "details": []string{}}
 	if refused, ok := errors.AsType[*rejection.Rejection](err); ok {
-		answer["error"], answer["may_ask"] = refused.Message, orEmpty(refused.MayAsk)
-		answer["details"] = orEmpty(refused.Details)
+		// what an error around it says is part of the message
+		answer["error"] = strings.Replace(err.Error(), refused.Error(), refused.Message, 1)
+		answer["may_ask"], answer["details"] = orEmpty(refused.MayAsk), orEmpty(refused.Details)
+		for key, value := range map[string]string{"from": string(refused.From), "to": string(refused.To),
+			"override": refused.Override} {
+			if value != "" {
+				answer[key] = value
+			}
+		}
 		if refused.Repeated != "" {
 			answer["repeated"] = refused.Repeated
 		}
 	} else if invalid {
 		answer["details"] = problems
 	}
+	if about, is := errors.AsType[*notStarted](err); is {
+		answer["task"] = view(about.task, "")
+	}
 	if err := p.printJSON(answer); err != nil {
 		p.warn("%v", err)
 	}
 	return status
 }
+
+// notStarted is why a task that was created could not be started.
+type notStarted struct {
+	error
+	task task.Task
+}
+
+func (n *notStarted) Unwrap() error { return n.error }
 
 // EndLate ends a program that could not end in time after it was asked to. A dashboard restores its terminal, and ends
 // at other signals.

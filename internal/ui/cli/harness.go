@@ -12,6 +12,7 @@ import (
 	"orange/internal/rules/harness"
 	"orange/internal/rules/task"
 	"orange/internal/rules/yaml"
+	"orange/internal/run/proc"
 )
 
 func (p *Program) harnessCommands() *cobra.Command {
@@ -23,8 +24,8 @@ func (p *Program) harnessList() *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "List the harnesses, and which of their programs are installed", Args: between(0, 0),
 		Example: "  orange harness list",
-		RunE: p.run(func(_ context.Context, h *Services, _ []string) error {
-			all, err := h.Harnesses.ListHarnesses(p.Call.Getenv("PATH"))
+		RunE: p.run(func(ctx context.Context, h *Services, _ []string) error {
+			all, err := h.Harnesses.ListHarnesses(proc.Getenv(ctx, "PATH"))
 			if err != nil {
 				return err
 			}
@@ -61,8 +62,8 @@ func (p *Program) harnessShow() *cobra.Command {
 		Use: "show NAME", Short: "Print a harness file", Args: between(1, 1),
 		Example:           "  orange harness show codex > \"$ORANGE_HOME/harnesses/mine.yml\"",
 		ValidArgsFunction: p.harnessNames,
-		RunE: p.run(func(_ context.Context, h *Services, args []string) error {
-			all, err := h.Harnesses.ListHarnesses(p.Call.Getenv("PATH"))
+		RunE: p.run(func(ctx context.Context, h *Services, args []string) error {
+			all, err := h.Harnesses.ListHarnesses(proc.Getenv(ctx, "PATH"))
 			if err != nil {
 				return err
 			}

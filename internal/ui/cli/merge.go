@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -86,6 +87,7 @@ func (p *Program) mergeAll(ctx context.Context, h *Services, in record.MergeMany
 		}
 		if one.Left == nil {
 			about["how"] = one.How
+			maps.Copy(about, besides(one.Outcome))
 			merged = append(merged, about)
 		} else {
 			_, about["code"] = classify(one.Left)
@@ -102,12 +104,21 @@ func (p *Program) mergeAll(ctx context.Context, h *Services, in record.MergeMany
 			p.say("%s", wordsOf(one, known.Unknown[one.Task.ID]))
 		}
 	})
-	if err != nil {
+	if err != nil && (!p.json || len(merged)+len(left) == 0) {
 		return err
 	}
 	if p.json {
-		if err := p.printJSON(map[string]any{"merged": merged, "left": left, "dry_run": in.DryRun}); err != nil {
+		answer := map[string]any{"merged": merged, "left": left, "dry_run": in.DryRun}
+		status := 0
+		if err != nil { // of what concerns all that were not tried
+			status, answer["code"] = classify(err)
+			answer["error"] = err.Error()
+		}
+		if err := p.printJSON(answer); err != nil {
 			return err
+		}
+		if err != nil {
+			return &ended{status: status}
 		}
 	} else {
 		verb := "merged"

@@ -1,10 +1,19 @@
 package cli
 
 import (
+	"bytes"
+	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
+	"strings"
 	"testing"
 
+	"orange/internal/rules/conflict"
+	"orange/internal/rules/printable"
 	"orange/internal/rules/record"
+	"orange/internal/rules/rejection"
 	"orange/internal/rules/task"
 )
 
@@ -24,6 +33,75 @@ func TestMerge_saysWhichBranchesWereNotCompared(t *testing.T) {
 	} {
 		if got := wordsOf(c.one, c.unknown); got != want {
 			t.Errorf("found %q, want %q", got, want)
+		}
+	}
+}
+
+// train merges one task, leaves one out, and then ends for what concerns all.
+type train struct {
+	Commands
+	err error
+}
+
+// openTo lets anyone ask.
+type openTo struct{ Identity }
+
+// uncompared has looked for no conflicts.
+type uncompared struct{}
+
+func (uncompared) Conflicts(context.Context, string) (c conflict.Overview, err error) { return c, nil }
+
+func (uncompared) ConflictsOf(context.Context, task.Task) (c conflict.Overview, err error) {
+	return c, nil
+}
+
+func (w train) MergeMany(_ context.Context, _ record.MergeMany, _ task.Actor, told func(record.MergedOne)) error {
+	told(record.MergedOne{Task: task.Task{ID: "a"}, How: "fast-forward",
+		Outcome: record.Outcome{Stayed: []string{"x"}}})
+	told(record.MergedOne{Task: task.Task{ID: "b"}, Left: errors.New("red")})
+	return w.err
+}
+
+func (openTo) Actor(context.Context, string, string) (task.Actor, error) { return task.Actor{}, nil }
+
+// What was merged before is merged, whatever comes after it.
+func TestMerge_tellsInJSONWhatWasMergedBeforeItFailed(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	p := &Program{json: true, Out: printable.NewWriter(&out), Err: printable.NewWriter(io.Discard)}
+	w := train{err: errors.New("origin is gone; 1 more task was not tried")}
+	h := &Services{Commands: w, Conflicts: uncompared{}, Identity: openTo{}}
+	err := p.mergeAll(t.Context(), h, record.MergeMany{Project: "garden"})
+	if status := p.end(err); status != exitFailed {
+		t.Errorf("it ended with status %d", status)
+	}
+	var said struct {
+		Error        string
+		Merged, Left []struct {
+			ID     string
+			Stayed []string `json:"stayed_behind"`
+		}
+	}
+	if err := json.Unmarshal(out.Bytes(), &said); err != nil || !strings.Contains(said.Error, "1 more task") ||
+		len(said.Merged) != 1 || len(said.Left) != 1 || len(said.Merged[0].Stayed) != 1 {
+		t.Errorf("it said %s, %v", &out, err)
+	}
+}
+
+// Without the task and the words around the refusal a person would create it again.
+func TestAnError_namesTheTaskThatWasCreatedAndNotStarted(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	p := &Program{json: true, Out: printable.NewWriter(&out), Err: printable.NewWriter(io.Discard)}
+	why := &rejection.Rejection{Code: rejection.NotReady, Message: "no tmux", From: "pending",
+		MayAsk: []task.Status{"cancelled"}}
+	if status := p.end(&notStarted{fmt.Errorf("task abc was created, but: %w", why), task.Task{ID: "abc"}}); status !=
+		exitRefused {
+		t.Errorf("it ended with status %d", status)
+	}
+	for _, want := range []string{`"error": "task abc was created, but: no tmux"`, `"id": "abc"`, `"from": "pending"`} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("it said %s, want %s in it", &out, want)
 		}
 	}
 }

@@ -239,6 +239,15 @@ func failedHooks(out record.Outcome) (lines []string) {
 	return lines
 }
 
+// besides is what a move did besides, for JSON.
+func besides(out record.Outcome) map[string]any {
+	about := map[string]any{"hooks": hookViews(out.Hooks), "stayed_behind": orEmpty(out.Stayed)}
+	if out.Warning != "" {
+		about["warning"] = out.Warning
+	}
+	return about
+}
+
 // answered tells what became of a request, if it was not refused.
 func (p *Program) answered(out record.Outcome, err error) error {
 	if err != nil {
@@ -263,13 +272,10 @@ func (p *Program) outcomeWith(out record.Outcome, said string, more map[string]a
 		answer := map[string]any{
 			"task": view(out.Task, "").waiting(out.Before), "moved": out.Moved &&
 				out.Event.IsMove(), "from": out.Event.From, "to": out.Event.To,
-			"hooks": hookViews(out.Hooks), "hook_errors": orEmpty(failures), "queued": out.Queued,
-			"stayed_behind": orEmpty(out.Stayed),
+			"hook_errors": orEmpty(failures), "queued": out.Queued,
 		}
+		maps.Copy(answer, besides(out))
 		maps.Copy(answer, more)
-		if out.Warning != "" {
-			answer["warning"] = out.Warning
-		}
 		if out.Queued {
 			answer["holders"] = orEmpty(out.Holders)
 		}

@@ -15,6 +15,7 @@ import (
 	"orange/internal/rules/harness"
 	"orange/internal/rules/record"
 	"orange/internal/rules/task"
+	"orange/internal/run/proc"
 )
 
 const (
@@ -79,8 +80,8 @@ func (s *setup) run(ctx context.Context, p *Program, h *Services) error {
 }
 
 // choose finds out which program is the usual one, and shows what it may do.
-func (s *setup) choose(_ context.Context, p *Program, h *Services) error {
-	all, err := h.Harnesses.ListHarnesses(p.Call.Getenv("PATH"))
+func (s *setup) choose(ctx context.Context, p *Program, h *Services) error {
+	all, err := h.Harnesses.ListHarnesses(proc.Getenv(ctx, "PATH"))
 	if err != nil {
 		return err
 	}
@@ -112,7 +113,7 @@ func (s *setup) choose(_ context.Context, p *Program, h *Services) error {
 			usual), usual)
 	}
 	for _, role := range []string{task.RoleWorker, task.RoleReviewer} {
-		if err := h.Harnesses.There(s.Harness, role, p.Call.Getenv("PATH")); err != nil {
+		if err := h.Harnesses.There(s.Harness, role, proc.Getenv(ctx, "PATH")); err != nil {
 			return err
 		}
 	}

@@ -216,6 +216,9 @@ func (p *Program) create(ctx context.Context, h *Services, n task.New,
 		}
 	}
 	out, err := h.Commands.Create(ctx, n)
+	if err != nil && out.Task.ID != "" {
+		err = &notStarted{err, out.Task}
+	}
 	if err != nil {
 		return "", err
 	}

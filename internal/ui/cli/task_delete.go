@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -29,12 +30,14 @@ func (p *Program) taskDelete() *cobra.Command {
 				return err
 			}
 			t := report.Task
+			warning := ""
 			if err := h.Snapshots.Forget(ctx, t); err != nil {
-				p.warn("task %s is deleted, but its snapshots are not: %v", id, err)
+				warning = fmt.Sprintf("task %s is deleted, but its snapshots are not: %v", id, err)
+				p.warn("%s", warning)
 			}
 			if p.json {
 				return p.printJSON(map[string]any{"deleted": t.ID, "folder": gone.Folder, "branch": t.Branch,
-					"stayed_behind": orEmpty(gone.Stayed)})
+					"stayed_behind": orEmpty(gone.Stayed), "warning": warning})
 			}
 			p.say("deleted task %s; its folder is now %s", t.ID, gone.Folder)
 			p.say("  kept: branch %s if it is there, and all that was rescued: git for-each-ref "+

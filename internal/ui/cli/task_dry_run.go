@@ -9,6 +9,7 @@ import (
 	"orange/internal/rules/harness"
 	"orange/internal/rules/rejection"
 	"orange/internal/rules/task"
+	"orange/internal/run/proc"
 )
 
 // dryRun says what a new task needs to start, and creates none. Its status is that of a refusal where something is
@@ -26,7 +27,7 @@ func (p *Program) dryRun(ctx context.Context, h *Services, n task.New) error {
 		agents.Found, agents.Want = missing.Error(), "choose programs that are there: --harness, --review-harness"
 	}
 	if missing == nil {
-		if agents.Note, err = p.noLogin(h, filled); err != nil {
+		if agents.Note, err = noLogin(ctx, h, filled); err != nil {
 			return err
 		}
 	}
@@ -50,13 +51,13 @@ func (p *Program) dryRun(ctx context.Context, h *Services, n task.New) error {
 
 // noLogin says of the agent programs of a task what they need a login of their own for; empty where they need none.
 // Whether there is one, no one but the program knows.
-func (p *Program) noLogin(h *Services, n task.New) (string, error) {
+func noLogin(ctx context.Context, h *Services, n task.New) (string, error) {
 	given, err := h.Variables.List()
 	if err != nil {
 		return "", err
 	}
 	set := func(name string) bool {
-		return p.Call.Getenv(name) != "" || slices.ContainsFunc(given, func(v harness.Variable) bool {
+		return proc.Getenv(ctx, name) != "" || slices.ContainsFunc(given, func(v harness.Variable) bool {
 			return v.Name == name && (v.Project == "" || v.Project == n.Project.Name)
 		})
 	}

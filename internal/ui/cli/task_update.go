@@ -11,6 +11,7 @@ import (
 
 	"orange/internal/rules/record"
 	"orange/internal/rules/task"
+	"orange/internal/run/proc"
 )
 
 func (p *Program) taskUpdate() *cobra.Command {
@@ -55,7 +56,7 @@ one whose agent was refused too often.`,
 			if !c.Flags().Changed(name) {
 				continue
 			}
-			if err := h.Harnesses.There(*one.value, one.role, p.Call.Getenv("PATH")); err != nil {
+			if err := h.Harnesses.There(*one.value, one.role, proc.Getenv(ctx, "PATH")); err != nil {
 				return err
 			}
 			*one.into = one.value

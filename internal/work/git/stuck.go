@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"orange/internal/rules/harness"
 	"orange/internal/run/proc"
 )
 
@@ -101,11 +102,12 @@ func WaitsForPerson(ctx context.Context) error {
 
 // persons are the files of git's that a person has for all repositories.
 func persons(ctx context.Context) []string {
-	home := proc.UserHome(ctx)
+	env := proc.Environment(ctx)
+	home := harness.Value(env, "HOME")
 	if home == "" {
 		return nil
 	}
-	config := proc.Getenv(ctx, "XDG_CONFIG_HOME")
+	config := harness.Value(env, "XDG_CONFIG_HOME")
 	if config == "" {
 		config = filepath.Join(home, ".config")
 	}

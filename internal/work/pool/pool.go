@@ -58,8 +58,8 @@ type Pool struct {
 	// Own is what checks of a merge run in: the environment of the person who asks for it. Where it is nil, a merge
 	// that is to be checked is refused.
 	Own      func(ctx context.Context, project, id string) ([]string, error)
-	Terminal func() error  // why no agent's terminal could start; nil is no reason
-	patience time.Duration // how long origin has to answer when a task starts; 0 is fetchLimit
+	Terminal func(ctx context.Context) error // why no agent's terminal could start; nil is no reason
+	patience time.Duration                   // how long origin has to answer when a task starts; 0 is fetchLimit
 }
 
 const fetchLimit = time.Minute

@@ -47,7 +47,7 @@ func (p *Pool) Ready(ctx context.Context, t task.Task) ([]rejection.Readiness, e
 	all = append(all, disk, slots)
 	if p.Terminal != nil {
 		terminal := rejection.Readiness{What: "terminal", Found: "tmux can start"}
-		if err := p.Terminal(); err != nil {
+		if err := p.Terminal(ctx); err != nil {
 			terminal.Found, terminal.Want = err.Error(), "mend that: no agent can start without it"
 		}
 		all = append(all, terminal)
