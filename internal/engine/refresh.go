@@ -15,6 +15,7 @@ import (
 
 // Sync takes over what people changed in the task's files, and makes them equal to the record.
 func (e *Engine) Sync(ctx context.Context, id string) error {
+	ctx = context.WithoutCancel(ctx) // what is on record is shown, even if the one who asked gives up now
 	_, _, mirrors, err := e.refreshWith(ctx, id, headerAlone, true)
 	return errors.Join(err, mirrors)
 }

@@ -65,6 +65,9 @@ func (s Slot) missing(ctx context.Context, branch string) (m Missing, here bool)
 		on, err = s.headBranch(ctx)
 	}
 	if err != nil {
+		if entries, unread := os.ReadDir(s.Dir); unread == nil && s.addInterrupted(entries) {
+			return Missing{What: worktreeGone, Left: true}, false // it was only begun
+		}
 		return Missing{Err: fmt.Errorf("look whether workspace %q is there: %w", s.Dir, err)}, false
 	}
 	return m, on == "" || on == branch

@@ -1,7 +1,9 @@
 package worktree
 
 import (
+	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -163,6 +165,11 @@ func TestMissing_isTheWorktreeOrTheBranch(t *testing.T) {
 	}
 	missing("git does not know its worktree any more")
 	if err := os.RemoveAll(s.Dir); err != nil {
+		t.Fatal(err)
+	}
+	missing("its worktree is gone")
+	// a git that was killed as it made the worktree leaves an empty file
+	if err := errors.Join(os.Mkdir(s.Dir, 0o700), os.WriteFile(filepath.Join(s.Dir, ".git"), nil, 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	missing("its worktree is gone")
