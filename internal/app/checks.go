@@ -100,7 +100,11 @@ func (a *app) runHooks(ctx context.Context, id string, person bool) error {
 		// it may ask is judged elsewhere.
 		_, _ = a.Actor(ctx, "", "")
 	}
-	return a.detachIn(ctx, a.asker.ForRunner(id), args...)
+	env := a.asker.ForRunner(id)
+	if a.runner && !person {
+		env = proc.EnvironOf(ctx).Own // a task that follows on another one starts from what is kept for that
+	}
+	return a.detachIn(ctx, env, args...)
 }
 
 // hookSetup is what hooks read of the home.

@@ -15,7 +15,6 @@ import (
 
 // Sync takes over what people changed in the task's files, and makes them equal to the record.
 func (e *Engine) Sync(ctx context.Context, id string) error {
-	ctx = context.WithoutCancel(ctx) // what is on record is shown, even if the one who asked gives up now
 	_, _, mirrors, err := e.refreshWith(ctx, id, headerAlone, true)
 	return errors.Join(err, mirrors)
 }
@@ -58,6 +57,9 @@ func (e *Engine) refreshWith(ctx context.Context, id string, wanted depth,
 		return s, evidence, nil, err
 	}
 	defer release()
+	if compare { // what was begun is written to its end, even if the one who asked gives up now
+		ctx = context.WithoutCancel(ctx)
+	}
 	for range maxHeaders {
 		var header *document.Document
 		s, header, evidence, err = e.inspectLocked(ctx, id, wanted)
@@ -187,15 +189,18 @@ func (e *Engine) adoptReplaced(ctx context.Context, s record.Snapshot) ([]histor
 // record as it then is.
 func (e *Engine) reconcile(ctx context.Context, s record.Snapshot, d *document.Document, events []history.Event) (
 	record.Snapshot, error) {
-	_, changed, err := e.do(ctx, s.Task.ID, e.startingFrom(step{Snapshot: s}), func(s step) (*ruling, error) {
+	then, changed, err := e.do(ctx, s.Task.ID, e.startingFrom(step{Snapshot: s}), func(s step) (*ruling, error) {
 		c, due, err := e.headerChange(ctx, s.Snapshot, d, events)
 		if err != nil || !due {
 			return nil, err
 		}
 		return &ruling{change: c}, nil
 	})
-	if err != nil || !changed {
+	if err != nil {
 		return s, err
+	}
+	if !changed { // another process may have changed the task meanwhile
+		return then.Snapshot, nil
 	}
 	return e.Record.Load(ctx, s.Task.ID)
 }

@@ -142,7 +142,7 @@ func (d *Doctor) histories(ctx context.Context, r report, v *view) error {
 		}
 	}
 	for _, check := range []string{checkChain, checkMirrors, checkEvidence} {
-		if err == nil && !slices.ContainsFunc(*r.found, func(f finding) bool { return f.Check == check }) {
+		if err == nil && !slices.ContainsFunc((*r.found)[r.from:], func(f finding) bool { return f.Check == check }) {
 			r.of(check).ok("tasks", "checked: %d", len(v.tasks))
 		}
 	}

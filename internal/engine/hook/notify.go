@@ -219,7 +219,8 @@ func proxies(ctx context.Context) func(*http.Request) (*url.URL, error) {
 }
 
 // authorities are those of SSL_CERT_FILE and SSL_CERT_DIR of the environment of a request, and the system's; nil where
-// the request asks for none, or its environment names none.
+// the request asks for none, or its environment names none. As for every program that knows these variables, what
+// cannot be read trusts no one.
 func authorities(request *http.Request) (*tls.Config, error) {
 	ctx := request.Context()
 	if request.URL.Scheme != "https" {
@@ -230,10 +231,7 @@ func authorities(request *http.Request) (*tls.Config, error) {
 		files = append(files, file)
 	}
 	for _, dir := range filepath.SplitList(proc.Getenv(ctx, "SSL_CERT_DIR")) {
-		entries, err := os.ReadDir(dir)
-		if err != nil && !errors.Is(err, os.ErrNotExist) {
-			return nil, fmt.Errorf("cannot look into SSL_CERT_DIR: %w", err)
-		}
+		entries, _ := os.ReadDir(dir)
 		for _, e := range entries {
 			name := filepath.Join(dir, e.Name())
 			if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
@@ -249,11 +247,9 @@ func authorities(request *http.Request) (*tls.Config, error) {
 		return nil, fmt.Errorf("cannot read which authorities the system trusts: %w", err)
 	}
 	for _, file := range files {
-		text, err := proc.ReadFile(file)
-		if err != nil {
-			return nil, fmt.Errorf("cannot read the authorities that are trusted: %w", err)
+		if text, err := proc.ReadFile(file); err == nil {
+			pool.AppendCertsFromPEM(text) // a folder has other files too
 		}
-		pool.AppendCertsFromPEM(text) // a folder has other files too
 	}
 	return &tls.Config{RootCAs: pool}, nil
 }

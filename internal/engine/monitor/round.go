@@ -251,6 +251,9 @@ func (m *Monitor) mirrors(ctx context.Context, tasks taskLists) error {
 	var all error
 	for _, some := range [][]task.Task{tasks.live, tasks.over} {
 		for i := range some {
+			if ctx.Err() != nil {
+				return errors.Join(all, ctx.Err())
+			}
 			all = errors.Join(all, m.mirror(ctx, &some[i]))
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // CommonDir is git's own folder of the repository.
@@ -14,11 +15,15 @@ func (r Repo) CommonDir(ctx context.Context) (string, error) {
 	if dir, known := r.Folder(); known {
 		return dir, nil
 	}
-	lines, err := r.RevParse(ctx, r.Path, 1, "--git-common-dir")
+	// not upwards: where its own .git is gone, a repository around it is another one
+	out, err := r.Run(ctx, "rev-parse", "--path-format=absolute", "--git-common-dir")
 	if err != nil {
 		return "", fmt.Errorf("find the repository of %q: %w", r.Path, err)
 	}
-	return lines[0], nil
+	if dir := strings.TrimSuffix(string(out.Stdout), "\n"); dir != "" && !strings.Contains(dir, "\n") {
+		return dir, nil
+	}
+	return "", fmt.Errorf("find the repository of %q: git answered %q", r.Path, out.Stdout)
 }
 
 // SamePath compares by what is there, and by name where one of them is not.

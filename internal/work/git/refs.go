@@ -4,8 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path"
+	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
+
+	"orange/internal/run/proc"
 )
 
 // Where git keeps branches: those here, and those that were seen on origin.
@@ -30,6 +36,9 @@ const refsTogether = 500
 func (r Repo) ListRefs(ctx context.Context, names []string, fields ...string) (rows [][]string, err error) {
 	// Each ends in NUL: a folder's name may hold a newline.
 	format := "--format=%(" + strings.Join(fields, ")%00%(") + ")%00"
+	if err := r.onlyRefs(names); err != nil {
+		return nil, fmt.Errorf("read refs: %w", err)
+	}
 	for some := range slices.Chunk(names, refsTogether) {
 		out, err := r.Run(ctx, append([]string{"for-each-ref", format, "--"}, some...)...)
 		if err != nil {
@@ -43,6 +52,61 @@ func (r Repo) ListRefs(ctx context.Context, names []string, fields ...string) (r
 		}
 	}
 	return rows, nil
+}
+
+// onlyRefs refuses what is no ref in the folders that git reads for these names: it would wait for a pipe there, and
+// take all that lies behind a link to a folder for refs.
+func (r Repo) onlyRefs(names []string) error {
+	common, known := r.Folder()
+	if !known {
+		return nil // git says what is wrong
+	}
+	looked := map[string]bool{}
+	for _, name := range names {
+		for dir := path.Dir(name); dir != "." && !looked[dir]; dir = path.Dir(dir) {
+			looked[dir] = true
+			if err := onlyRefsIn(filepath.Join(common, filepath.FromSlash(dir)), false); err != nil {
+				return err
+			}
+		}
+		if strings.HasSuffix(name, "/") {
+			if err := onlyRefsIn(filepath.Join(common, filepath.FromSlash(name)), true); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// onlyRefsIn looks at one folder; deep at all below it too.
+func onlyRefsIn(dir string, deep bool) error {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		name := filepath.Join(dir, e.Name())
+		switch kind := e.Type(); {
+		case kind.IsRegular():
+		case kind.IsDir():
+			if deep {
+				err = onlyRefsIn(name, true)
+			}
+		case kind&os.ModeSymlink != 0: // an older git made one of a ref that stands for another
+			if behind, unread := os.Stat(name); unread == nil && behind.IsDir() {
+				err = fmt.Errorf("%q is a link to a folder, all of which git would take for refs; move it away", name)
+			}
+		default:
+			err = proc.WaitsFor("git", name)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Refs are the refs of exactly these full names; those that do not exist are missing from the answer.

@@ -30,6 +30,10 @@ func (p *Pool) noteOthers(ctx context.Context, t task.Task, repo git.Repo) error
 	if err != nil {
 		return err
 	}
+	if all.Unread != nil {
+		p.Log.Warn("what is lost of stashes will not be known", "component", "pool", "task", t.ID, "error",
+			all.Unread.Error())
+	}
 	text, err := json.Marshal(all)
 	if err == nil {
 		err = os.MkdirAll(filepath.Dir(file), task.PrivateFolder)

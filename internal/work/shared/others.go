@@ -15,7 +15,8 @@ import (
 // others.
 type Others struct {
 	Refs    map[string]string `json:"refs"`    // commits by the refs' names, without "refs/"
-	Stashes map[string]string `json:"stashes"` // messages by commits
+	Stashes map[string]string `json:"stashes"` // messages by commits; nil where they could not be read
+	Unread  error             `json:"-"`       // why that is so
 }
 
 // mostRefs is how many refs of a kind are noted. With more of them nothing is said of what became of that kind.
@@ -55,12 +56,16 @@ func (r Common) Others(ctx context.Context) (all Others, err error) {
 		return all, nil
 	}
 	out, err := r.Run(ctx, "log", "--walk-reflogs", "-z", "--format=%H %gs", stashRef, "--")
+	if err != nil { // a stash that an agent broke hides no branch
+		all.Stashes, all.Unread = nil, fmt.Errorf("read the stashes: %w", err)
+		return all, nil
+	}
 	for line := range strings.SplitSeq(string(out.Stdout), "\x00") {
 		if commit, message, is := strings.Cut(line, " "); is {
 			all.Stashes[commit] = message
 		}
 	}
-	return all, err
+	return all, nil
 }
 
 // LostSince tells what of others' branches, tags, notes and stashes is gone since they were noted, each with the
@@ -88,6 +93,9 @@ func (r Common) LostSince(ctx context.Context, was Others, own []string) ([]stri
 		if !kept {
 			out = append(out, lostOf(ref, before, present))
 		}
+	}
+	if now.Unread != nil {
+		return out, now.Unread
 	}
 	for _, commit := range slices.Sorted(maps.Keys(was.Stashes)) {
 		if _, there := now.Stashes[commit]; !there {

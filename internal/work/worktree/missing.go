@@ -44,6 +44,9 @@ func (r Worktrees) Missing(ctx context.Context, branches map[string]string) map[
 	for dir, name := range due { // each by itself
 		if _, there := known[name]; err != nil {
 			found[dir] = Missing{Err: err}
+		} else if now, err := (Slot{Repo: r.Repo, Dir: dir}).headBranch(ctx); !there && err == nil &&
+			now != "" && now != branches[dir] {
+			continue // it was renamed meanwhile
 		} else if !there {
 			found[dir] = Missing{What: fmt.Sprintf("its branch %q is gone", branches[dir])}
 		}

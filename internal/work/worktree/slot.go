@@ -99,9 +99,9 @@ func (s Slot) orphaned() bool {
 // askGit has git say what the slot has checked out.
 func (s Slot) askGit(ctx context.Context) (place, bool, error) {
 	out, err := s.run(ctx, "rev-parse", "--path-format=absolute", "--show-toplevel", "--git-dir", "--git-common-dir",
-		"--git-path", "info/exclude", "HEAD", "--symbolic-full-name", "HEAD")
+		"--git-path", "info/exclude", "HEAD")
 	lines := strings.Split(string(out.Stdout), "\n")
-	const paths, all = 4, 6
+	const paths, all = 4, 5
 	unborn := git.RefusedWith(err, "ambiguous argument 'HEAD'") && len(lines) > paths
 	if gone := s.Repo.Gone(); err != nil && gone != nil {
 		return place{}, false, fmt.Errorf("look at workspace %q: %w", s.Dir, gone)
@@ -126,10 +126,9 @@ func (s Slot) askGit(ctx context.Context) (place, bool, error) {
 		return here, true, err
 	}
 	here.head = lines[4]
-	if lines[5] != "HEAD" {
-		here.branch = strings.TrimPrefix(lines[5], "refs/heads/")
-	}
-	return here, true, nil
+	// a branch or a tag called HEAD makes that word ambiguous to rev-parse
+	here.branch, err = s.headBranch(ctx)
+	return here, true, err
 }
 
 // checkOurs refuses the user's own checkout, another repository's worktree, and a folder inside something larger.
@@ -171,7 +170,7 @@ func (s Slot) nested(path string) bool {
 
 // Branch is the branch that the slot is on, and "" when it is on none.
 func (s Slot) Branch(ctx context.Context) (string, error) {
-	name, err := s.symbolicHead(ctx)
+	name, err := s.headBranch(ctx)
 	if err != nil {
 		return "", fmt.Errorf("cannot read the branch of workspace %q: %w", s.Dir, err)
 	}
