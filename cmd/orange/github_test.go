@@ -16,6 +16,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -366,6 +367,12 @@ func (g *github) command(ts *testscript.TestScript, _ bool, args []string) {
 func tellWithGitHub(t *testing.T, program string) {
 	t.Helper()
 	var g *github
+	var seen atomic.Bool
+	t.Cleanup(func() { // after all stories
+		if !seen.Load() {
+			t.Error("no process of gh was seen")
+		}
+	})
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/gh", RequireExplicitExec: true, RequireUniqueNames: true,
 		Setup: func(env *testscript.Env) error {
@@ -386,7 +393,7 @@ func tellWithGitHub(t *testing.T, program string) {
 				return err
 			}
 			env.Values["github"] = g
-			watchArguments(t, env)
+			watchArguments(t, env, &seen)
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
@@ -399,20 +406,14 @@ func tellWithGitHub(t *testing.T, program string) {
 	})
 }
 
-// watchArguments looks for the token in the arguments of every process until the story is over. It has to have seen
-// those of gh.
-func watchArguments(t *testing.T, env *testscript.Env) {
+// watchArguments looks for the token in the arguments of every process until the story is over, and notes whether it
+// saw those of gh.
+func watchArguments(t *testing.T, env *testscript.Env, seen *atomic.Bool) {
 	t.Helper()
 	done, over := make(chan struct{}), make(chan struct{})
-	seen := false
 	own := []byte(filepath.Join(env.WorkDir, "programs", "gh") + "\x00")
 	go func() {
 		defer close(over)
-		defer func() {
-			if !seen {
-				t.Error("no process of gh was seen")
-			}
-		}()
 		tick := time.NewTicker(5 * time.Millisecond)
 		defer tick.Stop()
 		for {
@@ -423,7 +424,9 @@ func watchArguments(t *testing.T, env *testscript.Env) {
 					t.Errorf("the token is an argument: %q", text)
 					return
 				}
-				seen = seen || bytes.HasPrefix(text, own)
+				if bytes.HasPrefix(text, own) {
+					seen.Store(true)
+				}
 			}
 			select {
 			case <-done:
