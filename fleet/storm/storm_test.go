@@ -105,7 +105,7 @@ func lacks() map[string]brokenRule {
 	const here, there = "who, err := people.Find(key, signed.ForRequest, now)",
 		`who, err := all.find(key, ForRequest, at, "list of "+OfPeople)`
 	return map[string]brokenRule{
-		"the compare-and-swap of snapshots": {[]change{{"internal/work/worktree/shipment.go",
+		"the compare-and-swap of snapshots": {[]change{{"internal/work/ship/shipment.go",
 			`"--force-with-lease="+recordRef(s.Task)+":"+s.Acknowledged`, `"--force"`}},
 			"the server alone is cut off, and the tasks rescued once the host is lost", "replaced the snapshot"},
 		"the lease": {[]change{{"internal/work/snapshots/guard.go", "case !is:", "case !is || true:"}},
