@@ -54,7 +54,7 @@ func Run(call proc.Call, served cli.Served) int {
 	at := place{call, asker}
 	var opened *app
 	program := &cli.Program{
-		Version: cli.BuildVersion(), Call: call, In: call.In, Out: results(call), Err: messages(call),
+		Version: cli.BuildVersion(), In: call.In, Out: results(call), Err: messages(call),
 		Terminal: proc.IsTerminal(call.In), Progress: progressAt(call), OutTerminal: call.OutTerminal,
 		FleetServer: sibling.Fleet(call), Served: served,
 		Open: func(ctx context.Context) (_ *cli.Services, err error) {

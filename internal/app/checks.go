@@ -100,11 +100,16 @@ func (a *app) runHooks(ctx context.Context, id string, person bool) error {
 		// it may ask is judged elsewhere.
 		_, _ = a.Actor(ctx, "", "")
 	}
-	env := a.asker.ForRunner(id)
+	return a.detachIn(ctx, a.environmentOfRunner(ctx, id, person), args...)
+}
+
+// environmentOfRunner is what a runner of a task is started with. Where a runner starts that of another task, which
+// follows on its own, it is what is kept for its own.
+func (a *app) environmentOfRunner(ctx context.Context, id string, person bool) []string {
 	if a.runner && !person {
-		env = proc.EnvironOf(ctx).Own // a task that follows on another one starts from what is kept for that
+		return proc.EnvironOf(ctx).Own
 	}
-	return a.detachIn(ctx, env, args...)
+	return a.asker.ForRunner(id)
 }
 
 // hookSetup is what hooks read of the home.

@@ -25,7 +25,7 @@ func (a *app) actions() userActions {
 	services := a.services()
 	return userActions{app: a, Client: client.Client{
 		Run: func(ctx context.Context, call remote.Call) (remote.Reply, error) {
-			return cli.Perform(ctx, a.call, services, call), ctx.Err()
+			return cli.Perform(ctx, services, call), ctx.Err()
 		}}}
 }
 
@@ -47,7 +47,7 @@ func (u userActions) Choices(ctx context.Context) (dashboard.Choices, error) {
 	projects, noProjects := u.app.home.Projects()
 	books, noBooks := u.books()
 	filled, noDefaults := commands{u.app.engine, u.app}.Fill(ctx, task.New{})
-	known, noHarnesses := u.app.home.ListHarnesses(u.app.call.Getenv("PATH"))
+	known, noHarnesses := u.app.home.ListHarnesses(proc.Getenv(ctx, "PATH"))
 	if err := errors.Join(noProjects, noBooks, noDefaults, noHarnesses); err != nil {
 		return dashboard.Choices{}, err
 	}

@@ -131,15 +131,15 @@ func Outcome(reply remote.Reply) (record.Outcome, error) {
 	return a.outcome(), err
 }
 
-// OfTask is the command line of an operation on a task. Flags are words as --name=value.
-func OfTask(operation, id string, flags []string, args ...string) []string {
+// ofTask is the command line of an operation on a task. Flags are words as --name=value.
+func ofTask(operation, id string, flags []string, args ...string) []string {
 	words := append([]string{"task", operation, "--json"}, flags...)
 	return append(append(words, "--", id), args...)
 }
 
 func (c Client) task(ctx context.Context, operation, id string, flags []string, args ...string) (record.Outcome,
 	error) {
-	a, err := c.ask(ctx, remote.Call{Argv: OfTask(operation, id, flags, args...)})
+	a, err := c.ask(ctx, remote.Call{Argv: ofTask(operation, id, flags, args...)})
 	return a.outcome(), err
 }
 
@@ -172,7 +172,7 @@ func (c Client) Redo(ctx context.Context, id string, to task.Status, reason stri
 
 // RequestChanges sends a task back with a text.
 func (c Client) RequestChanges(ctx context.Context, id, text string) (record.Outcome, error) {
-	a, err := c.ask(ctx, withText(OfTask("request-changes", id, nil, text), text))
+	a, err := c.ask(ctx, withText(ofTask("request-changes", id, nil, text), text))
 	return a.outcome(), err
 }
 
@@ -211,7 +211,7 @@ func (c Client) Merge(ctx context.Context, id string, m task.Merge) (record.Outc
 	if m.Local {
 		flags = append(flags, "--local")
 	}
-	a, err := c.ask(ctx, remote.Call{Argv: OfTask("merge", id, flags)})
+	a, err := c.ask(ctx, remote.Call{Argv: ofTask("merge", id, flags)})
 	return a.outcome(), a.How, err
 }
 
@@ -273,13 +273,13 @@ func (c Client) MergeMany(ctx context.Context, in record.MergeMany, each func(re
 
 // Say says something to the agent of the present status, and answers its role.
 func (c Client) Say(ctx context.Context, id, text string) (role string, err error) {
-	a, err := c.ask(ctx, withText(OfTask("say", id, nil, text), text))
+	a, err := c.ask(ctx, withText(ofTask("say", id, nil, text), text))
 	return a.Role, err
 }
 
 // Delete deletes a task.
 func (c Client) Delete(ctx context.Context, id string) (record.DeletedTask, error) {
-	a, err := c.ask(ctx, remote.Call{Argv: OfTask("delete", id, []string{"--yes"})})
+	a, err := c.ask(ctx, remote.Call{Argv: ofTask("delete", id, []string{"--yes"})})
 	if a.Warning != "" {
 		a.Folder += "; " + a.Warning
 	}

@@ -59,7 +59,7 @@ func WithEnviron(ctx context.Context, environ func() Environ) context.Context {
 }
 
 // EnvironOf is the environment of ctx, without what belongs to the program that started this process or the one who
-// asks. What no one has asked for, such as the work of a monitor, has that of the process.
+// asks. A context of no one has that of the process.
 func EnvironOf(ctx context.Context) Environ {
 	environ, _ := ctx.Value(environKey{}).(func() Environ)
 	if environ == nil {

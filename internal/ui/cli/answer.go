@@ -14,7 +14,6 @@ import (
 	"orange/internal/rules/record"
 	"orange/internal/rules/rejection"
 	"orange/internal/rules/task"
-	"orange/internal/run/proc"
 )
 
 // overSSH is how history calls the way of a request that another host of the fleet sent.
@@ -113,7 +112,7 @@ func (p *Program) perform(ctx context.Context, h *Services, call remote.Call, by
 
 // silent is a program that does the command of a call in this process, for no terminal.
 func (p *Program) silent(h *Services, call remote.Call, out, said io.Writer) *Program {
-	one := &Program{Call: p.Call, Version: p.Version, Schema: p.Schema, In: strings.NewReader(call.Stdin),
+	one := &Program{Version: p.Version, Schema: p.Schema, In: strings.NewReader(call.Stdin),
 		Out: printable.NewWriter(out), Err: printable.NewWriter(said), Examine: p.Examine, Age: p.Age,
 		services: h, texts: map[string]string{}}
 	maps.Copy(one.texts, call.Files)
@@ -121,9 +120,9 @@ func (p *Program) silent(h *Services, call remote.Call, out, said io.Writer) *Pr
 }
 
 // Perform does the command line of a call for who asks here, on a home that is open, and answers what it prints.
-func Perform(ctx context.Context, here proc.Call, h *Services, call remote.Call) remote.Reply {
+func Perform(ctx context.Context, h *Services, call remote.Call) remote.Reply {
 	var out, said bytes.Buffer
-	exit := (&Program{Call: here}).silent(h, call, &out, &said).Run(ctx, call.Words())
+	exit := new(Program).silent(h, call, &out, &said).Run(ctx, call.Words())
 	return remote.Reply{V: remote.Version, Exit: exit, Stdout: out.String(), Stderr: said.String()}
 }
 

@@ -20,13 +20,11 @@ import (
 	"orange/internal/rules/record"
 	"orange/internal/rules/task"
 	"orange/internal/rules/yaml"
-	"orange/internal/run/proc"
 )
 
 // Program is the command line with the world that it talks to. Every field is required, where it does not say
 // otherwise.
 type Program struct {
-	Call    proc.Call // what the program was started with
 	Version string
 	// Schema is the JSON Schema of a workflow file.
 	Schema []byte

@@ -19,6 +19,7 @@ import (
 	"orange/internal/rules/rejection"
 	"orange/internal/rules/signed"
 	"orange/internal/rules/task"
+	"orange/internal/run/proc"
 )
 
 // Fleet reaches the other hosts.
@@ -220,7 +221,7 @@ func (p *Program) callOf(c *cobra.Command, args []string, leave ...string) (remo
 			values = list.GetSlice()
 		}
 		for _, value := range values {
-			call.Argv = append(call.Argv, p.flagWord(f, value))
+			call.Argv = append(call.Argv, flagWord(c.Context(), f, value))
 			switch file := f.Name == "context" || f.Name == "plan-file"; {
 			case value == "-" && file, f.Name == "env" && strings.HasSuffix(value, "=-"):
 				reads = true
@@ -253,12 +254,12 @@ func (p *Program) callOf(c *cobra.Command, args []string, leave ...string) (remo
 }
 
 // flagWord is a flag with its value, in one word.
-func (p *Program) flagWord(f *pflag.Flag, value string) string {
+func flagWord(ctx context.Context, f *pflag.Flag, value string) string {
 	if f.Value.Type() == "bool" && value == "true" {
 		return "--" + f.Name
 	}
 	if name, _, given := strings.Cut(value, "="); f.Name == "env" && !given {
-		if own, is := p.Call.LookupEnv(name); is { // the value of the shell here, as it is without a fleet
+		if own, is := proc.LookupEnv(ctx, name); is { // the value of the shell here, as it is without a fleet
 			value = name + "=" + own
 		}
 	}
