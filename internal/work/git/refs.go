@@ -37,7 +37,7 @@ func (r Repo) ListRefs(ctx context.Context, names []string, fields ...string) (r
 	// Each ends in NUL: a folder's name may hold a newline.
 	format := "--format=%(" + strings.Join(fields, ")%00%(") + ")%00"
 	if err := r.onlyRefs(names); err != nil {
-		return nil, fmt.Errorf("read refs: %w", err)
+		return nil, fmt.Errorf("read refs: %w", r.WithMisplaced(r.Path, err))
 	}
 	for some := range slices.Chunk(names, refsTogether) {
 		out, err := r.Run(ctx, append([]string{"for-each-ref", format, "--"}, some...)...)
@@ -107,6 +107,24 @@ func onlyRefsIn(dir string, deep bool) error {
 		}
 	}
 	return nil
+}
+
+// StandsForAnother reports whether a ref may be a symbolic one, which git follows to another ref. What cannot be read
+// may be one.
+func (r Repo) StandsForAnother(name string) bool {
+	common, known := r.Folder()
+	if !known {
+		return true
+	}
+	file := filepath.Join(common, filepath.FromSlash(name))
+	if info, err := os.Lstat(file); err == nil && info.Mode()&os.ModeSymlink != 0 {
+		return true // an older git made such a link
+	}
+	text, err := proc.ReadFile(file)
+	if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.EISDIR) {
+		return false // it is packed, and git packs no symbolic ones, or it does not exist
+	}
+	return err != nil || !IsCommit(strings.TrimSpace(string(text)))
 }
 
 // Refs are the refs of exactly these full names; those that do not exist are missing from the answer.

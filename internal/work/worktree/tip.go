@@ -70,7 +70,8 @@ func (s Slot) headBranch(ctx context.Context) (string, error) {
 	switch {
 	case git.IsCommit(head):
 		return "", nil
-	case symbolic && name != ".invalid": // which exists where refs are kept in tables
+	// .invalid exists where refs are kept in tables.
+	case symbolic && name != ".invalid" && !s.Repo.StandsForAnother(git.HeadRefs+name):
 		return name, nil
 	}
 	return s.symbolicHead(ctx)
