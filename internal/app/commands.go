@@ -57,11 +57,11 @@ func (c commands) Settle(ctx context.Context, id string, person bool) error {
 // Wait waits until it is the caller's turn.
 func (c commands) Wait(ctx context.Context, id string, actor task.Actor, timeout time.Duration) (record.Waited,
 	error) {
-	self, err := proc.Self()
+	asks, err := proc.Lookup(c.app.call.PID)
 	if err != nil {
 		return record.Waited{}, err
 	}
-	return c.Engine.Wait(ctx, id, actor, self, timeout)
+	return c.Engine.Wait(ctx, id, actor, asks, timeout)
 }
 
 // Attach shows a person the window of a role of a task.

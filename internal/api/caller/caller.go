@@ -1,4 +1,4 @@
-// Package caller collects what can be known of the process that runs this command: the seat that it shows, or else
+// Package caller collects what can be known of the process that asks: the seat that it shows, or else
 // the processes above it and whether it runs in the agents' terminal. Who that is, engine decides.
 package caller
 
@@ -34,7 +34,7 @@ func Seat(call proc.Call, as string) (task.Caller, error) {
 		c.Conversation = call.Getenv(harness.ConversationVariable)
 		return c, nil
 	}
-	above, err := proc.Ancestors()
+	above, err := proc.Ancestors(call.PID)
 	if err != nil && !errors.Is(err, os.ErrPermission) {
 		return c, err
 	}

@@ -16,6 +16,7 @@ type Call struct {
 	Dir  string   // the folder that it was started in
 	Lost error    // why Dir is empty: the folder may be gone
 	Env  []string // the whole environment
+	PID  int      // the process that asks, and waits for the answer
 
 	In, Out, Err *os.File
 }
@@ -23,7 +24,8 @@ type Call struct {
 // ThisCall is the call that started this process.
 func ThisCall() Call {
 	dir, err := os.Getwd()
-	return Call{Args: os.Args[1:], Dir: dir, Lost: err, Env: os.Environ(), In: os.Stdin, Out: os.Stdout, Err: os.Stderr}
+	return Call{Args: os.Args[1:], Dir: dir, Lost: err, Env: os.Environ(), PID: os.Getpid(),
+		In: os.Stdin, Out: os.Stdout, Err: os.Stderr}
 }
 
 // Getenv is the value of a variable of the one who calls; empty where there is none.

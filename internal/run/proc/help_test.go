@@ -46,7 +46,7 @@ func TestMain(m *testing.M) {
 			os.Exit(1)
 		}
 	case "ancestors":
-		above, err := proc.Ancestors()
+		above, err := proc.Ancestors(os.Getpid())
 		fmt.Println(above, err)
 	case "watch":
 		fmt.Println(watchMany(argument))

@@ -223,7 +223,7 @@ func TestAncestors_beginWithTheParent(t *testing.T) {
 	t.Parallel()
 	self, err := proc.Self()
 	must(t, err)
-	above, err := proc.Ancestors()
+	above, err := proc.Ancestors(os.Getpid())
 	must(t, err)
 	said := run(t.Context(), t, "ancestors")
 	want := fmt.Sprint(append([]task.Process{self}, above...), error(nil))

@@ -11,7 +11,7 @@ import (
 	"orange/internal/rules/task"
 )
 
-// Self is the process that asks.
+// Self is this process.
 func Self() (task.Process, error) { return Lookup(os.Getpid()) }
 
 // Lookup finds the process that has the number now.
@@ -49,19 +49,20 @@ func Stopped(p task.Process) (bool, error) {
 	return err == nil && info.stopped && (p.Began == "" || info.started == p.Began), err
 }
 
-// Ancestors lists the processes above this one, the parent first.
-func Ancestors() ([]task.Process, error) {
+// Ancestors lists the processes above the one with a number, the parent first.
+func Ancestors(of int) ([]task.Process, error) {
 	var out []task.Process
-	pid := os.Getppid()
-	for pid > 1 {
+	for pid := of; pid > 1; {
 		info, err := inspect(pid)
-		if errors.Is(err, os.ErrNotExist) {
-			return out, nil // it ended while we looked; what is above it is above us no more
+		if errors.Is(err, os.ErrNotExist) && pid != of {
+			return out, nil // it ended while we looked; what is above it is above the other one no more
 		}
 		if err != nil {
 			return out, fmt.Errorf("look up process %d: %w", pid, err)
 		}
-		out = append(out, task.Process{PID: pid, Began: info.started})
+		if pid != of {
+			out = append(out, task.Process{PID: pid, Began: info.started})
+		}
 		pid = info.parent
 	}
 	return out, nil

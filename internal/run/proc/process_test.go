@@ -39,7 +39,7 @@ func TestParent_findsTheProcessAboveWithItsName(t *testing.T) {
 
 func TestParent_leadsToTheTop(t *testing.T) {
 	t.Parallel()
-	want, err := proc.Ancestors()
+	want, err := proc.Ancestors(os.Getpid())
 	must(t, err)
 	var got []task.Process
 	for pid := os.Getpid(); ; {
