@@ -1,6 +1,7 @@
 package environment
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"log/slog"
@@ -129,6 +130,18 @@ func TestOf_hasWhatThePersonHasSetOverIt(t *testing.T) {
 	none := proc.WithEnviron(t.Context(), k.Of(t.Context(), "xyz", []string{"BASE=yes"}))
 	if proc.Getenv(none, "BASE") != "yes" {
 		t.Errorf("where none is kept: %q", proc.Environment(none))
+	}
+}
+
+// An agent that does not say of which task it is has the bearings, and the log has no word about it.
+func TestAnAgentOfNoTask_hasTheBearingsAlone(t *testing.T) {
+	t.Parallel()
+	k, looks := agents(t)
+	var said bytes.Buffer
+	k.Log = slog.New(slog.NewTextHandler(&said, nil))
+	wantNow(t, agent(t, k, ""), looks, 0, "")
+	if said.Len() > 0 {
+		t.Errorf("the log says %s", &said)
 	}
 }
 

@@ -122,12 +122,17 @@ func (k *PerTask) Environment(ctx context.Context, t task.Task) ([]string, error
 	return harness.Layer(base, given), nil
 }
 
-// Of is the environment that is kept for a task, for what is done in its name; base where none is kept. It is read
-// before the first program that gets it, once: most commands of agents run none, and reading it takes a program too.
+// Of is the environment that is kept for a task, for what is done in its name; base where none is kept, or where the
+// id is empty because an agent does not say of which task it is. It is read before the first program that gets it,
+// once: most commands of agents run none, and reading it takes a program too.
 func (k *PerTask) Of(ctx context.Context, id string, base []string) func() proc.Environ {
 	ctx = proc.WithEnviron(context.WithoutCancel(ctx), func() proc.Environ { return proc.Environ{Own: base} })
 	return sync.OnceValue(func() proc.Environ {
-		kept, err := Kept(ctx, k.Server, id)
+		var kept []string
+		var err error
+		if id != "" {
+			kept, err = Kept(ctx, k.Server, id)
+		}
 		if err != nil {
 			k.warn("the environment of a task could not be looked at", id, err)
 		}
