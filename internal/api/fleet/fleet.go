@@ -8,7 +8,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -181,14 +180,7 @@ func (f Hosts) Keep(key string, p remote.Pending) error {
 	if err != nil {
 		return err
 	}
-	text, err := json.MarshalIndent(p, "", "  ")
-	if err == nil {
-		err = os.MkdirAll(filepath.Dir(path), task.PrivateFolder)
-	}
-	if err == nil {
-		err = proc.ReplaceFile(path, append(text, '\n'))
-	}
-	if err != nil {
+	if err := proc.ReplaceJSON(path, p); err != nil {
 		return fmt.Errorf("keep the request %s: %w", key, err)
 	}
 	return nil
@@ -201,13 +193,10 @@ func (f Hosts) Kept(key string) (remote.Pending, error) {
 	if err != nil {
 		return p, err
 	}
-	text, err := proc.ReadFile(path)
+	err = proc.ReadJSON(path, &p)
 	if errors.Is(err, os.ErrNotExist) {
 		return p, task.Notef(task.ErrNotFound, "there is no request %q whose answer was lost: each one that was "+
 			"answered is in the history of its task", key)
-	}
-	if err == nil {
-		err = json.Unmarshal(text, &p)
 	}
 	if err != nil {
 		return p, fmt.Errorf("read the request %s: %w", key, err)

@@ -1,7 +1,6 @@
 package fleet
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -63,19 +62,15 @@ func parseJoined(file string, text []byte) (remote.Joined, error) {
 // signed the list: a copy that was changed here is refused.
 func (f Hosts) People(j remote.Joined) (signed.People, error) {
 	authority, err := proc.ReadFile(filepath.Join(f.folder(), "authority.pub"))
-	var text []byte
-	if err == nil {
-		text, err = proc.ReadFile(filepath.Join(f.folder(), "trust.json"))
-	}
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, task.Notef(signed.ErrUnsigned, "cannot tell whose requests count: this host has not learnt yet "+
-			"who is in the fleet: start \"orange-fleet host\"")
-	}
 	var lists struct {
 		People struct{ Text, Signature string }
 	}
 	if err == nil {
-		err = json.Unmarshal(text, &lists)
+		err = proc.ReadJSON(filepath.Join(f.folder(), "trust.json"), &lists)
+	}
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, task.Notef(signed.ErrUnsigned, "cannot tell whose requests count: this host has not learnt yet "+
+			"who is in the fleet: start \"orange-fleet host\"")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read who is in the fleet: %w", err)

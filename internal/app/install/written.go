@@ -2,7 +2,6 @@ package install
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -31,12 +30,9 @@ func (s Skills) list() string { return filepath.Join(s.Home, "installed.json") }
 
 // read reads the list of what Orange has written; nothing where there is none.
 func (s Skills) read() (all []writtenFile, err error) {
-	text, err := proc.ReadFile(s.list())
+	err = proc.ReadJSON(s.list(), &all)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
-	}
-	if err == nil {
-		err = json.Unmarshal(text, &all)
 	}
 	if err != nil {
 		return nil, task.Notef(task.ErrUsage, "cannot tell what was installed: %q cannot be read: %v; correct it, or "+
@@ -46,11 +42,7 @@ func (s Skills) read() (all []writtenFile, err error) {
 }
 
 func (s Skills) save(all []writtenFile) error {
-	text, err := json.MarshalIndent(all, "", "  ")
-	if err == nil {
-		err = proc.ReplaceFile(s.list(), append(text, '\n'))
-	}
-	if err != nil {
+	if err := proc.ReplaceJSON(s.list(), all); err != nil {
 		return fmt.Errorf("note what is installed: %w", err)
 	}
 	return nil

@@ -131,3 +131,25 @@ func TestReadFile_readsNothingOfWhatIsTooLarge(t *testing.T) {
 		}
 	}
 }
+
+func TestReplaceJSON_makesItsFolderAndIsReadAgain(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "below", "note.json")
+	if err := proc.ReadJSON(path, new(string)); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("before there is one: %v", err)
+	}
+	if err := proc.ReplaceJSON(path, map[string]int{"a": 1}); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil || string(text) != "{\n  \"a\": 1\n}\n" {
+		t.Errorf("it wrote %q, %v", text, err)
+	}
+	got := map[string]int{}
+	if err := proc.ReadJSON(path, &got); err != nil || got["a"] != 1 {
+		t.Errorf("it reads %v, %v", got, err)
+	}
+	if err := proc.ReadJSON(path, new(string)); err == nil {
+		t.Error("it reads a map as a text")
+	}
+}

@@ -1,10 +1,13 @@
 package proc
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"orange/internal/rules/task"
 )
 
 // ReplaceFile writes a file in one step, for its owner alone, also while another process does the same: a reader sees
@@ -16,6 +19,27 @@ func ReplaceFile(path string, text []byte) error {
 // ReplaceCopy is ReplaceFile that does not wait for the disk, for a file that a machine which dies need not keep.
 func ReplaceCopy(path string, text []byte) error {
 	return replace(path, text, false)
+}
+
+// ReplaceJSON is ReplaceFile of a value as JSON, in lines that people can read. It makes the file's folder.
+func ReplaceJSON(path string, value any) error {
+	text, err := json.MarshalIndent(value, "", "  ")
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(path), task.PrivateFolder)
+	}
+	if err != nil {
+		return err
+	}
+	return ReplaceFile(path, append(text, '\n'))
+}
+
+// ReadJSON reads what ReplaceJSON wrote.
+func ReadJSON(path string, into any) error {
+	text, err := ReadFile(path)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(text, into)
 }
 
 func replace(path string, text []byte, wait bool) error {

@@ -94,11 +94,7 @@ func (h *Home) ChangeProjects(ctx context.Context, change func([]task.Project) (
 	if all == nil {
 		all = []task.Project{}
 	}
-	text, err := json.MarshalIndent(all, "", "  ")
-	if err == nil {
-		err = proc.ReplaceFile(h.projectsFile(), append(text, '\n'))
-	}
-	if err != nil {
+	if err := proc.ReplaceJSON(h.projectsFile(), all); err != nil {
 		return fmt.Errorf("write projects: %w", err)
 	}
 	return nil

@@ -55,11 +55,7 @@ func (h *Home) KeepView(project, words string) error {
 		return err
 	}
 	all[project] = words
-	text, err := json.MarshalIndent(all, "", "  ")
-	if err == nil {
-		err = proc.ReplaceFile(h.viewsFile(), append(text, '\n'))
-	}
-	if err != nil {
+	if err := proc.ReplaceJSON(h.viewsFile(), all); err != nil {
 		return fmt.Errorf("keep how the dashboard was left: %w", err)
 	}
 	return nil

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 
 	"orange/internal/rules/diff"
-	"orange/internal/rules/task"
 	"orange/internal/run/proc"
 )
 
@@ -60,14 +59,7 @@ func (f Files) ChangeComments(ctx context.Context, project, id string,
 		}
 		return nil, nil
 	}
-	text, err := json.MarshalIndent(after, "", " ")
-	if err == nil {
-		err = os.MkdirAll(filepath.Dir(path), task.PrivateFolder)
-	}
-	if err == nil {
-		err = proc.ReplaceFile(path, append(text, '\n'))
-	}
-	if err != nil {
+	if err := proc.ReplaceJSON(path, after); err != nil {
 		return before, fmt.Errorf("keep the comments: %w", err)
 	}
 	return after, nil

@@ -115,12 +115,9 @@ func leasePath(home string) string { return filepath.Join(home, "fleet", "lease.
 
 // lease is the lease of this home and for how long it holds yet. There is none where no fleet gives leases.
 func (g OutwardGuard) lease() (l fencing.HomeLease, now fencing.Clock, is bool, err error) {
-	text, err := proc.ReadFile(leasePath(g.Home))
+	err = proc.ReadJSON(leasePath(g.Home), &l)
 	if errors.Is(err, os.ErrNotExist) {
 		return l, now, false, nil
-	}
-	if err == nil {
-		err = json.Unmarshal(text, &l)
 	}
 	if err == nil {
 		now, err = g.Clock()

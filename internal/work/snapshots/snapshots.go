@@ -168,12 +168,9 @@ func (k Keeper) held(id string) (holding, error) { return heldIn(k.Home, id) }
 
 func heldIn(home, id string) (holding, error) {
 	h := holding{Epoch: 1, Acknowledged: map[string]string{}, Sent: map[string]string{}}
-	text, err := proc.ReadFile(heldPath(home, id))
+	err := proc.ReadJSON(heldPath(home, id), &h)
 	if errors.Is(err, os.ErrNotExist) {
 		return h, nil
-	}
-	if err == nil {
-		err = json.Unmarshal(text, &h)
 	}
 	if err != nil {
 		return h, fmt.Errorf("read which snapshots of task %s were acknowledged: %w; if %q is damaged, move it away "+
@@ -190,16 +187,7 @@ func heldIn(home, id string) (holding, error) {
 
 // hold notes what was acknowledged, in one step that outlives a power cut.
 func (k Keeper) hold(id string, h holding) error {
-	text, err := json.MarshalIndent(h, "", "  ")
-	if err != nil {
-		return fmt.Errorf("note the snapshot: %w", err)
-	}
-	path := heldPath(k.Home, id)
-	err = os.MkdirAll(filepath.Dir(path), task.PrivateFolder)
-	if err == nil {
-		err = proc.ReplaceFile(path, append(text, '\n'))
-	}
-	if err != nil {
+	if err := proc.ReplaceJSON(heldPath(k.Home, id), h); err != nil {
 		return fmt.Errorf("note the snapshot: %w", err)
 	}
 	return nil

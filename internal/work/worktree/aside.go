@@ -133,11 +133,7 @@ func (s sweep) newAside(taskID, path, why string, linked bool) (record.Aside, er
 			return a, err
 		}
 		a.At = filepath.Join(dir, filepath.Base(from))
-		text, err := json.Marshal(asideNote{a, []byte(path)})
-		if err == nil {
-			err = proc.ReplaceFile(dir+noteSuffix, append(text, '\n'))
-		}
-		return a, err
+		return a, proc.ReplaceJSON(dir+noteSuffix, asideNote{a, []byte(path)})
 	}
 }
 

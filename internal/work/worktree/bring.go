@@ -2,7 +2,6 @@ package worktree
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -378,24 +377,14 @@ func (s Extras) noteExtras(more []extra) error {
 	if len(all) == 0 {
 		return nil
 	}
-	text, err := json.MarshalIndent(all, "", "  ")
-	if err == nil {
-		err = os.MkdirAll(filepath.Dir(s.extrasFile()), task.PrivateFolder)
-	}
-	if err == nil {
-		err = proc.ReplaceFile(s.extrasFile(), append(text, '\n'))
-	}
-	return err
+	return proc.ReplaceJSON(s.extrasFile(), all)
 }
 
 func (s Extras) noted() ([]extra, error) {
-	text, err := proc.ReadFile(s.extrasFile())
+	var all []extra
+	err := proc.ReadJSON(s.extrasFile(), &all)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
-	}
-	var all []extra
-	if err == nil {
-		err = json.Unmarshal(text, &all)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read what was brought into the workspace: %w; remove %q, and what was brought "+

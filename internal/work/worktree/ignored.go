@@ -36,13 +36,10 @@ func (l leftFiles) String() string {
 
 // Left tells what the last task left in the slot that git ignores; empty where it left nothing.
 func (s Slot) Left() (string, error) {
-	text, err := proc.ReadFile(s.Companion(leftNote))
+	var left leftFiles
+	err := proc.ReadJSON(s.Companion(leftNote), &left)
 	if errors.Is(err, os.ErrNotExist) {
 		return "", nil
-	}
-	var left leftFiles
-	if err == nil {
-		err = json.Unmarshal(text, &left)
 	}
 	if err != nil {
 		return "", fmt.Errorf("cannot read what was left in workspace %q: %w", s.Dir, err)

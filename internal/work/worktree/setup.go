@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 
-	"orange/internal/rules/task"
 	"orange/internal/run/proc"
 	"orange/internal/work/git"
 )
@@ -68,14 +67,7 @@ func (n note) leavesOut() func(file string) bool {
 }
 
 func (s Slot) writeNote(n note) error {
-	text, err := json.MarshalIndent(n, "", "  ")
-	if err == nil {
-		err = os.MkdirAll(filepath.Dir(s.noteFile()), task.PrivateFolder)
-	}
-	if err == nil {
-		err = proc.ReplaceFile(s.noteFile(), append(text, '\n'))
-	}
-	if err != nil {
+	if err := proc.ReplaceJSON(s.noteFile(), n); err != nil {
 		return fmt.Errorf("note what the workspace was prepared with: %w", err)
 	}
 	return nil
