@@ -21,7 +21,6 @@ import (
 	"orange/internal/ui/cli"
 	"orange/internal/ui/dashboard/screen"
 	"orange/internal/ui/shell"
-	"orange/internal/work/pool"
 	"orange/internal/work/snapshots"
 	"orange/skills"
 	"orange/workflows"
@@ -117,7 +116,7 @@ func (a *app) services() *cli.Services {
 		Commands: commands{a.engine, a}, Queries: a.queries(), Changes: changes{a}, Identity: a,
 		Projects: a.home, Workflows: workflowFiles{Home: a.home}, Harnesses: a.home,
 		Prober:     probe.Prober{Harness: a.home.Harness, Environ: a.environments.OfHome, Home: a.dir},
-		Workspaces: a.pool, Conflicts: a.pool, Monitor: watch{a}, Issues: pool.Requests{Pool: a.pool},
+		Workspaces: a.pool, Conflicts: a.pool, Monitor: watch{a}, Issues: a.pool,
 		Turns: stophook.Keeper{Why: a.queries().Why, Needs: a.lookout.Need, Tip: a.pool.Tip, Rules: a.home,
 			Files: a.files, Texts: a.engine, Seat: a.call.Getenv("ORANGE_SEAT")},
 		Variables: environment.Variables{Home: a.dir, Locks: a.files},

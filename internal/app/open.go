@@ -163,24 +163,23 @@ func (a *app) connect() error {
 	a.environments = &environment.PerTask{Home: a.dir, Server: a.server, Configure: a.configureTmux, Locks: a.files,
 		Log: log}
 	a.agents = &agents.Observer{Server: a.server, Setup: a.home, Record: a.store, Configure: a.configureTmux}
-	a.pool = &pool.Pool{Home: a.dir, Setup: a.home, Record: a.store, Files: a.files, Log: log,
+	a.pool = pool.New(pool.Surroundings{Home: a.dir, Setup: a.home, Record: a.store, Files: a.files, Log: log,
 		Environment: a.environments.Environment, Own: a.environments.OfChecks,
-		Terminal: a.server.Ready}
+		Terminal: a.server.Ready})
 	a.lookout = agents.Lookout{Observer: a.agents, Screens: &agents.Screens{}, Documents: a.files,
 		Missing: a.pool.MissingOfAll, Conflicts: a.pool.Conflicts}
 	a.agents.Touched, a.agents.Resume, a.agents.Messages = a.pool.Touched, a.home.Resume, messages(a.call)
-	requests := pool.Requests{Pool: a.pool}
 	guard := snapshots.NewGuard(a.dir, a.pool)
 	a.engine = &engine.Engine{
 		Record: a.store, Folder: a.files, Rules: a.home,
-		Work:     engine.GuardedWork{Work: requests, Guard: guard},
+		Work:     engine.GuardedWork{Work: a.pool, Guard: guard},
 		RunHooks: a.runHooks, Environments: a.environments,
 		Now: time.Now, Random: rand.Reader, Log: log, Patience: patience, Needs: a.lookout.Need,
 		SharedNews: a.pool.SharedNews, Ready: a.pool.Ready, HoldBack: proc.Pause,
 	}
 	a.engine.Facts, a.engine.Peek = a.looker(checkPatience).Look, a.looker(0).Peek
 	a.executor = &hook.Executor{
-		Sessions: a.agents, Processes: proc.System{Grace: grace}, Work: pool.Opener{Requests: requests},
+		Sessions: a.agents, Processes: proc.System{Grace: grace}, Work: pool.Opener{Pool: a.pool},
 		Setup: hookSetup{a.home, a.environments, a.files}, Record: a.store, StartNext: a.engine.StartNext,
 		Now: time.Now, Conflicts: a.pool.Conflicts,
 		System: runtime.GOOS, Home: a.dir, Self: a.self, Need: a.lookout.Need,

@@ -11,7 +11,7 @@ import (
 // and task.PrivateFolder stand.
 func public() map[string]string {
 	return map[string]string{
-		"internal/work/pool/pool.go":      "writes what a harness wants into a worktree, which is git's",
+		"internal/work/pool/slots.go":     "writes what a harness wants into a worktree, which is git's",
 		"internal/work/worktree/link.go":  "writes into a worktree, and the repository's own folder, which are git's",
 		"internal/work/worktree/setup.go": "puts a worktree's own settings back into its folder of git's",
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"iter"
 	"os"
 	"path/filepath"
 	"time"
@@ -19,6 +18,12 @@ import (
 	"orange/internal/work/merge"
 )
 
+// conflicts are what is known of which branches of live tasks cannot be merged with others.
+type conflicts struct {
+	*places
+	record Record
+}
+
 const (
 	looksFor     = 20 * time.Second // one look at all branches of a project; what is left over waits for the next
 	looksForOne  = 5 * time.Second  // one for which a person waits
@@ -26,31 +31,30 @@ const (
 	conflictsDir = "conflicts"
 )
 
-func (p *Pool) conflictsFile(project string) string {
-	return filepath.Join(p.Home, conflictsDir, project+".json")
+func (c *conflicts) conflictsFile(project string) string {
+	return filepath.Join(c.home, conflictsDir, project+".json")
 }
 
-// known reads what is known of a project's conflicts. It is found out again where it cannot be read.
-func (p *Pool) known(project string) conflict.Known {
+// readKnown reads what is known of a project's conflicts. It is found out again where it cannot be read.
+func (c *conflicts) readKnown(project string) conflict.Known {
 	var k conflict.Known
-	file := p.conflictsFile(project)
+	file := c.conflictsFile(project)
 	if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() || info.Size() > mostKnown {
 		return k
 	}
-	text, err := proc.ReadFile(file)
-	if err != nil || json.Unmarshal(text, &k) != nil || k.Edition != conflict.Edition {
+	if proc.ReadJSON(file, &k) != nil || k.Edition != conflict.Edition {
 		return conflict.Known{}
 	}
 	return k
 }
 
-func (p *Pool) keepKnown(project string, k conflict.Known) error {
+func (c *conflicts) keepKnown(project string, k conflict.Known) error {
 	text, err := json.Marshal(k)
 	if err == nil {
-		err = os.MkdirAll(filepath.Join(p.Home, conflictsDir), task.PrivateFolder)
+		err = os.MkdirAll(filepath.Join(c.home, conflictsDir), task.PrivateFolder)
 	}
 	if err == nil {
-		err = proc.ReplaceFile(p.conflictsFile(project), append(text, '\n'))
+		err = proc.ReplaceFile(c.conflictsFile(project), append(text, '\n'))
 	}
 	if err != nil {
 		return fmt.Errorf("keep what is known of the conflicts of project %q: %w", project, err)
@@ -59,24 +63,24 @@ func (p *Pool) keepKnown(project string, k conflict.Known) error {
 }
 
 // Conflicts is what was found last of the conflicts of a project's live tasks. It asks git nothing.
-func (p *Pool) Conflicts(ctx context.Context, project string) (conflict.Overview, error) {
-	k := p.known(project)
+func (c *conflicts) Conflicts(ctx context.Context, project string) (conflict.Overview, error) {
+	k := c.readKnown(project)
 	if !k.Doubtful() {
 		return k.Tell(func(string) bool { return true }), nil
 	}
-	live, err := p.live(ctx, project)
+	live, err := c.liveTasks(ctx, project)
 	if err != nil || len(live) == 0 {
 		return conflict.Overview{}, err // no one looks at the branches of a project without live tasks
 	}
-	return k.Tell(ids(live)), nil
+	return k.Tell(idsOf(live)), nil
 }
 
-func (p *Pool) live(ctx context.Context, project string) ([]task.Task, error) {
-	return p.Record.List(ctx, record.Filter{Project: project, Live: true, Brief: true})
+func (c *conflicts) liveTasks(ctx context.Context, project string) ([]task.Task, error) {
+	return c.record.List(ctx, record.Filter{Project: project, Live: true, Brief: true})
 }
 
-// ids reports which tasks are in a list.
-func ids(tasks []task.Task) func(id string) bool {
+// idsOf reports which tasks are in a list.
+func idsOf(tasks []task.Task) func(id string) bool {
 	known := make(map[string]bool, len(tasks))
 	for i := range tasks {
 		known[tasks[i].ID] = true
@@ -84,41 +88,30 @@ func ids(tasks []task.Task) func(id string) bool {
 	return func(id string) bool { return known[id] }
 }
 
-// of are those of the tasks that are a project's.
-func of(project string, tasks []task.Task) iter.Seq[*task.Task] {
-	return func(yield func(*task.Task) bool) {
-		for i := range tasks {
-			if tasks[i].Project == project && !yield(&tasks[i]) {
-				return
-			}
-		}
-	}
-}
-
 // FindConflicts finds out which of a project's live tasks conflict with each other or with the default branch, where a
 // branch has moved since this was found out last. live may have the tasks of other projects too.
-func (p *Pool) FindConflicts(ctx context.Context, project string, live []task.Task) error {
-	_, err := p.compare(ctx, project, live, "")
+func (c *conflicts) FindConflicts(ctx context.Context, project string, live []task.Task) error {
+	_, err := c.compare(ctx, project, live, "")
 	return err
 }
 
 // ConflictsOf finds out what a task's branch conflicts with now.
-func (p *Pool) ConflictsOf(ctx context.Context, t task.Task) (conflict.Overview, error) {
-	live, err := p.live(ctx, t.Project)
+func (c *conflicts) ConflictsOf(ctx context.Context, t task.Task) (conflict.Overview, error) {
+	live, err := c.liveTasks(ctx, t.Project)
 	if err != nil {
 		return conflict.Overview{}, err
 	}
-	if !ids(live)(t.ID) {
+	if !idsOf(live)(t.ID) {
 		return conflict.Overview{}, nil
 	}
-	k, err := p.compare(ctx, t.Project, live, t.ID)
-	return k.Tell(ids(live)), err
+	k, err := c.compare(ctx, t.Project, live, t.ID)
+	return k.Tell(idsOf(live)), err
 }
 
 // compare looks at the branches of all live tasks, or asks about one of them alone, and keeps what it finds.
-func (p *Pool) compare(ctx context.Context, name string, live []task.Task, only string) (conflict.Known, error) {
-	k := p.known(name)
-	project, err := p.Setup.Project(name)
+func (c *conflicts) compare(ctx context.Context, name string, live []task.Task, only string) (conflict.Known, error) {
+	k := c.readKnown(name)
+	project, err := c.setup.Project(name)
 	if err != nil {
 		return k, err
 	}
@@ -128,7 +121,7 @@ func (p *Pool) compare(ctx context.Context, name string, live []task.Task, only 
 	}
 	soon, off := context.WithTimeout(ctx, limit)
 	defer off()
-	changed, err := p.look(soon, p.repoOf(project), of(name, live), only, &k)
+	changed, err := c.look(soon, project, live, only, &k)
 	if ctx.Err() != nil {
 		return k, ctx.Err() // the caller wants no more of it
 	}
@@ -139,7 +132,7 @@ func (p *Pool) compare(ctx context.Context, name string, live []task.Task, only 
 	if !changed {
 		return k, err
 	}
-	kept := p.keepKnown(name, k)
+	kept := c.keepKnown(name, k)
 	if only != "" {
 		kept = nil // the one who asks has the answer; an agent may not be let write here
 	}
@@ -147,12 +140,14 @@ func (p *Pool) compare(ctx context.Context, name string, live []task.Task, only 
 }
 
 // look brings what is known up to date, and reports whether there was anything to do.
-func (p *Pool) look(ctx context.Context, repo git.Repo, live iter.Seq[*task.Task], only string,
+func (c *conflicts) look(ctx context.Context, project task.Project, live []task.Task, only string,
 	k *conflict.Known) (changed bool, err error) {
+	repo := repoOf(project)
 	var tasks []*task.Task
 	var names []string
-	for t := range live {
-		if t.Branch != "" && t.Branch != repo.DefaultBranch {
+	for i := range live {
+		t := &live[i]
+		if t.Project == project.Name && t.Branch != "" && t.Branch != repo.DefaultBranch {
 			tasks, names = append(tasks, t), append(names, t.Branch)
 		}
 	}
@@ -169,15 +164,15 @@ func (p *Pool) look(ctx context.Context, repo git.Repo, live iter.Seq[*task.Task
 		}
 		now.Default.Tip = base.Commit
 	}
-	now = k.Choose(now, p.branches(ctx, tasks, heads), only)
+	now = k.Choose(now, c.branches(ctx, tasks, heads), only)
 	if only == "" && k.Settled(now, time.Now()) {
 		return false, nil
 	}
-	return true, p.ask(ctx, repo, now, only, k)
+	return true, c.ask(ctx, repo, now, only, k)
 }
 
 // branches are where the branches of tasks are: first those that wait for their merge, then those of the newest tasks.
-func (p *Pool) branches(ctx context.Context, tasks []*task.Task, heads git.Heads) []conflict.BranchTip {
+func (c *conflicts) branches(ctx context.Context, tasks []*task.Task, heads git.Heads) []conflict.BranchTip {
 	var first, then []conflict.BranchTip
 	for _, t := range tasks { // the newest come first
 		tip := heads.Tips[t.Branch]
@@ -185,7 +180,7 @@ func (p *Pool) branches(ctx context.Context, tasks []*task.Task, heads git.Heads
 			continue
 		}
 		one := conflict.BranchTip{Task: t.ID, Name: t.Branch, Tip: tip}
-		def, err := p.Setup.Pinned(ctx, t.Workflow)
+		def, err := c.setup.Pinned(ctx, t.Workflow)
 		if err == nil && decide.AwaitsMerge(def, t.Status) { // of one without its rules no one knows
 			first = append(first, one)
 		} else {
@@ -196,14 +191,14 @@ func (p *Pool) branches(ctx context.Context, tasks []*task.Task, heads git.Heads
 }
 
 // ask asks git what is not known yet. What it got to know before time ran out is kept.
-func (p *Pool) ask(ctx context.Context, repo git.Repo, now conflict.Tips, only string, k *conflict.Known) (
+func (c *conflicts) ask(ctx context.Context, repo git.Repo, now conflict.Tips, only string, k *conflict.Known) (
 	err error) {
 	unread := k.Unread(now)
 	if pairs := k.Pairs(now, only); len(unread)+len(k.Open(pairs)) == 0 {
 		k.Conclude(now, pairs, only, time.Now())
 		return nil
 	}
-	trial, err := merge.Into{Repo: repo}.Trial(ctx, filepath.Join(p.Home, conflictsDir), now.Default.Tip)
+	trial, err := merge.Into{Repo: repo}.Trial(ctx, filepath.Join(c.home, conflictsDir), now.Default.Tip)
 	if err != nil {
 		return err
 	}

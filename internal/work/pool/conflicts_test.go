@@ -38,7 +38,7 @@ func newField(tb testing.TB, branches int, files func(branch int) []string) *fie
 	run(tb, repo, "", "init", "-q", "-b", "main")
 	run(tb, repo, history, "fast-import", "--quiet")
 	f := &field{setup: &setup{project: task.Project{Name: "garden", Path: repo, DefaultBranch: "main"}}}
-	f.Pool = &Pool{Home: home, Setup: f.setup, Record: f.setup}
+	f.Pool = New(Surroundings{Home: home, Setup: f.setup, Record: f.setup})
 	for n := range branches {
 		f.tasks = append(f.tasks, task.Task{ID: fmt.Sprintf("t%d", n), Project: "garden", Live: true,
 			Branch: fmt.Sprintf("feat/%d", n)})

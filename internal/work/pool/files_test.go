@@ -54,9 +54,8 @@ func TestMerge_holdsTheLockOfItsProjectUntilItEnds(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p, s := newPool(t)
 			f := &files{refuse: tt.refuse}
-			p.Files = f
+			p, s := newPool(t, func(o *Surroundings) { o.Files = f })
 			repo := s.project.Path
 			gitIn(t, repo, "switch", "-q", "-c", "fix")
 			gitIn(t, repo, "commit", "-q", "--allow-empty", "-m", "two")
@@ -89,22 +88,21 @@ func TestMerge_holdsTheLockOfItsProjectUntilItEnds(t *testing.T) {
 // nothing to take out any more: only the first one can report it.
 func TestPrepare_reportsWhatItKeptAlsoWhereTheDocumentCannotBeLinked(t *testing.T) {
 	t.Parallel()
-	p, _ := newPool(t)
-	good, one := p.Files, aTask()
+	o, _ := aroundProject(t)
+	p, one := New(o), aTask()
 	_, err := p.Prepare(t.Context(), one)
 	must(t, err)
 	must(t, os.WriteFile(filepath.Join(p.Dir(one.Workspace), "left"), []byte("work\n"), 0o600))
 
 	one.ID, one.Branch = "def", "other"
-	p.Files = &files{document: "not/absolute"}
-	kept, err := p.Prepare(t.Context(), one)
+	o.Files = &files{document: "not/absolute"}
+	kept, err := New(o).Prepare(t.Context(), one)
 	if err == nil || !strings.Contains(err.Error(), "not/absolute") || len(kept.Rescued) != 1 {
 		t.Fatalf("it kept %+v, and ends with %v", kept, err)
 	}
 	if text := gitIn(t, p.Dir(one.Workspace), "show", kept.Rescued[0].Ref+":left"); text != "work" {
 		t.Errorf("kept is %q", text)
 	}
-	p.Files = good
 	if kept, err = p.Prepare(t.Context(), one); err != nil || len(kept.Rescued) != 0 {
 		t.Errorf("the second try kept %+v, %v", kept, err)
 	}

@@ -68,8 +68,17 @@ func gitIn(t *testing.T, dir string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// newPool has a repository with one commit as its only project.
-func newPool(t *testing.T) (*Pool, *setup) {
+// newPool has a repository with one commit as its only project. change is what is outside in another way.
+func newPool(t *testing.T, change ...func(*Surroundings)) (*Pool, *setup) {
+	t.Helper()
+	o, s := aroundProject(t)
+	for _, one := range change {
+		one(&o)
+	}
+	return New(o), s
+}
+
+func aroundProject(t *testing.T) (Surroundings, *setup) {
 	t.Helper()
 	home, repo := t.TempDir(), t.TempDir()
 	gitIn(t, repo, "init", "-q", "-b", "main")
@@ -79,7 +88,7 @@ func newPool(t *testing.T) (*Pool, *setup) {
 	s := &setup{project: task.Project{Name: "garden", Path: repo, DefaultBranch: "main", PoolSize: 2}}
 	must(t, os.MkdirAll(filepath.Join(home, "tasks", "garden", "abc"), 0o700))
 	must(t, os.WriteFile(filepath.Join(home, "tasks", "garden", "abc", "TASK.md"), []byte("# Task\n"), 0o600))
-	return &Pool{Home: home, Setup: s, Record: s, Files: mirror.Files{Home: home},
+	return Surroundings{Home: home, Setup: s, Record: s, Files: mirror.Files{Home: home},
 		Log: slog.New(slog.DiscardHandler)}, s
 }
 

@@ -135,11 +135,12 @@ func TestAFolderThatIsNotInTheWorktree_isRefused(t *testing.T) {
 // An origin that does not answer holds no start up: the task begins from what is here, and its history says so.
 func TestPrepare_beginsFromWhatIsHereWhereOriginDoesNotAnswer(t *testing.T) {
 	t.Parallel()
-	p, s := newPool(t)
+	var log strings.Builder
+	p, s := newPool(t, func(o *Surroundings) {
+		o.Log, o.patience = slog.New(slog.NewTextHandler(&log, nil)), 50*time.Millisecond
+	})
 	gitIn(t, s.project.Path, "remote", "add", "origin", "ssh://localhost/nowhere")
 	gitIn(t, s.project.Path, "config", "core.sshCommand", "sh -c 'exec sleep 900'")
-	var log strings.Builder
-	p.Log, p.patience = slog.New(slog.NewTextHandler(&log, nil)), 50*time.Millisecond
 	prepared, err := p.Prepare(t.Context(), aTask())
 	must(t, err)
 	const want = "origin did not answer within 50ms"

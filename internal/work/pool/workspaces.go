@@ -15,13 +15,19 @@ import (
 	"orange/internal/work/worktree"
 )
 
+// workspaces are those of a home: which there are, who has them, and whose repository they are of.
+type workspaces struct {
+	*places
+	record Record
+}
+
 // Workspaces lists the workspaces of a project, or those of all.
-func (p *Pool) Workspaces(ctx context.Context, project string) ([]record.Holding, error) {
-	projects, err := p.Setup.Projects()
+func (w *workspaces) Workspaces(ctx context.Context, project string) ([]record.Holding, error) {
+	projects, err := w.setup.Projects()
 	if err != nil {
 		return nil, err
 	}
-	held, err := p.Record.Holders(ctx, project)
+	held, err := w.record.Holders(ctx, project)
 	if err != nil {
 		return nil, err
 	}
@@ -34,13 +40,12 @@ func (p *Pool) Workspaces(ctx context.Context, project string) ([]record.Holding
 		if project != "" && one.Name != project {
 			continue
 		}
-		for _, name := range p.names(one) {
+		for _, name := range w.names(one) {
 			holder := holders[name]
-			_, err := os.Stat(p.Dir(name))
 			out = append(out, record.Holding{
-				Project: one.Name, Workspace: name, Path: p.Dir(name), Exists: err == nil,
-				Task: holder.Task, Branch: holder.Branch, Status: holder.Status, SetUp: p.SetUpOutput(name),
-				Left: p.Left(name),
+				Project: one.Name, Workspace: name, Path: w.Dir(name), Exists: isThere(w.Dir(name)),
+				Task: holder.Task, Branch: holder.Branch, Status: holder.Status, SetUp: w.SetUpOutput(name),
+				Left: w.Left(name),
 			})
 		}
 	}
@@ -51,11 +56,11 @@ func (p *Pool) Workspaces(ctx context.Context, project string) ([]record.Holding
 func nameOf(project string, number int) string { return fmt.Sprintf("%s--%d", project, number) }
 
 // names are those of a project's workspaces: those that it may have, and those beyond that are still there.
-func (p *Pool) names(project task.Project) []string {
+func (w *workspaces) names(project task.Project) []string {
 	var out []string
 	for n := 1; ; n++ {
 		name := nameOf(project.Name, n)
-		if _, err := os.Stat(p.Dir(name)); err != nil && n > project.PoolSize {
+		if n > project.PoolSize && !isThere(w.Dir(name)) {
 			return out
 		}
 		out = append(out, name)
@@ -63,23 +68,23 @@ func (p *Pool) names(project task.Project) []string {
 }
 
 // InitWorkspaces makes the worktrees of a project that are missing.
-func (p *Pool) InitWorkspaces(ctx context.Context, project task.Project) ([]record.Holding, error) {
-	if err := os.MkdirAll(filepath.Join(p.Home, "workspaces"), task.PrivateFolder); err != nil {
+func (w *workspaces) InitWorkspaces(ctx context.Context, project task.Project) ([]record.Holding, error) {
+	if err := os.MkdirAll(filepath.Join(w.home, "workspaces"), task.PrivateFolder); err != nil {
 		return nil, fmt.Errorf("make the folder of workspaces: %w", err)
 	}
 	for n := 1; n <= project.PoolSize; n++ {
-		slot := worktree.Slot{Repo: p.repoOf(project), Dir: p.Dir(nameOf(project.Name, n))}
+		slot := worktree.Slot{Repo: repoOf(project), Dir: w.Dir(nameOf(project.Name, n))}
 		if err := slot.Make(ctx); err != nil {
 			return nil, err
 		}
 	}
-	return p.Workspaces(ctx, project.Name)
+	return w.Workspaces(ctx, project.Name)
 }
 
 // CollectWorkspaces removes the worktrees that no task holds. One that holds anything is an error that names it;
 // the others go.
-func (p *Pool) CollectWorkspaces(ctx context.Context, project string) ([]string, error) {
-	all, err := p.Workspaces(ctx, project)
+func (w *workspaces) CollectWorkspaces(ctx context.Context, project string) ([]string, error) {
+	all, err := w.Workspaces(ctx, project)
 	if err != nil {
 		return nil, err
 	}
@@ -89,9 +94,9 @@ func (p *Pool) CollectWorkspaces(ctx context.Context, project string) ([]string,
 		if one.Task != "" || !one.Exists {
 			continue
 		}
-		project, err := p.Setup.Project(one.Project)
+		project, err := w.setup.Project(one.Project)
 		if err == nil {
-			err = worktree.Worktrees{Repo: p.repoOf(project)}.Remove(ctx, one.Path)
+			err = worktree.Worktrees{Repo: repoOf(project)}.Remove(ctx, one.Path)
 		}
 		if err != nil {
 			left = append(left, err)
@@ -103,8 +108,8 @@ func (p *Pool) CollectWorkspaces(ctx context.Context, project string) ([]string,
 }
 
 // Worktrees are the names of the workspaces that are there.
-func (p *Pool) Worktrees() ([]string, error) {
-	entries, err := os.ReadDir(filepath.Join(p.Home, "workspaces"))
+func (w *workspaces) Worktrees() ([]string, error) {
+	entries, err := os.ReadDir(filepath.Join(w.home, "workspaces"))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("list the worktrees: %w", err)
 	}
@@ -117,45 +122,30 @@ func (p *Pool) Worktrees() ([]string, error) {
 	return out, nil
 }
 
-// DefaultBranch reports whether a repository has the branch that work is merged into.
-func (p *Pool) DefaultBranch(ctx context.Context, project task.Project) (bool, error) {
-	there, err := p.repoOf(project).BranchExists(ctx, project.DefaultBranch)
-	if err != nil || there {
-		return there, err
-	}
-	_, err = p.repoOf(project).Base(ctx) // it may be on origin alone
-	return err == nil, nil
-}
-
-// HasIdentity reports whether git knows, in a folder and with these variables, whose commits are made there.
-func (p *Pool) HasIdentity(ctx context.Context, dir string, env []string) (bool, error) {
-	return worktree.HasIdentity(ctx, dir, env)
-}
-
 // Locate finds the task whose worktree a folder is in, and its project; outside of every worktree of a task the project
 // whose repository it is in, or of whose repository it is a linked worktree. Both are empty where there is none.
-func (p *Pool) Locate(ctx context.Context, dir string) (id, project string, err error) {
-	holders, err := p.Record.Holders(ctx, "")
+func (w *workspaces) Locate(ctx context.Context, dir string) (id, project string, err error) {
+	holders, err := w.record.Holders(ctx, "")
 	if err != nil {
 		return "", "", err
 	}
-	name, linked, err := p.workspaceOf(dir)
+	name, linked, err := w.workspaceOf(dir)
 	if err != nil {
 		return "", "", err
 	}
 	for _, held := range holders {
-		if name != "" && held.Workspace == name || linked[held.Workspace] && inside(dir, p.Dir(held.Workspace)) {
-			s, err := p.Record.Load(ctx, held.Task)
+		if name != "" && held.Workspace == name || linked[held.Workspace] && inside(dir, w.Dir(held.Workspace)) {
+			s, err := w.record.Load(ctx, held.Task)
 			return held.Task, s.Task.Project, err
 		}
 	}
-	all, err := p.Setup.Projects()
+	all, err := w.setup.Projects()
 	if err != nil {
 		return "", "", err
 	}
 	if project = projectAt(all, dir); project == "" { // a person's own worktree may lie anywhere
 		shared := git.SharedOf(dir)
-		owns := func(one task.Project) bool { return p.repoOf(one).Has(shared) }
+		owns := func(one task.Project) bool { return repoOf(one).Has(shared) }
 		if at := slices.IndexFunc(all, owns); at >= 0 {
 			project = all[at].Name
 		}
@@ -176,8 +166,8 @@ func projectAt(all []task.Project, dir string) (name string) {
 
 // workspaceOf is the workspace by whose name a folder's path leads below the workspaces, empty where it does not; and
 // all workspaces that are links, where a path does not tell. The path of each of 1,000 is not followed for that.
-func (p *Pool) workspaceOf(dir string) (name string, linked map[string]bool, err error) {
-	parent := p.Dir("")
+func (w *workspaces) workspaceOf(dir string) (name string, linked map[string]bool, err error) {
+	parent := w.Dir("")
 	linked = map[string]bool{}
 	entries, err := os.ReadDir(parent)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -203,4 +193,117 @@ func inside(dir, parent string) bool {
 		parent = real
 	}
 	return dir == parent || strings.HasPrefix(dir, parent+string(filepath.Separator))
+}
+
+// Left tells what git ignores in a workspace, and which task left it; empty where that is not known.
+func (w *workspaces) Left(workspace string) string {
+	left, err := worktree.Slot{Dir: w.Dir(workspace)}.Left()
+	if err != nil {
+		return err.Error()
+	}
+	return left
+}
+
+// SetUpOutput is the file that has the output of a workspace's last set-up; empty where there was none.
+func (w *workspaces) SetUpOutput(workspace string) string {
+	file := worktree.Slot{Dir: w.Dir(workspace)}.Companion(worktree.SetUpOutput)
+	if !isThere(file) {
+		return ""
+	}
+	return file
+}
+
+// Relocate joins the worktrees of a project with its repository again, which was moved to another path, and answers
+// the project as it is to be registered. A repository that is not known to be the same is refused.
+func (w *workspaces) Relocate(ctx context.Context, project task.Project, path string) (task.Project, error) {
+	to, err := git.Inspect(ctx, path)
+	if err != nil {
+		return project, err
+	}
+	all, err := w.setup.Projects()
+	if err != nil {
+		return project, err
+	}
+	for _, one := range all {
+		if one.Path == to.Path && one.Name != project.Name {
+			return project, task.Notef(task.ErrUsage, "cannot move the project %q to %q: it is registered as %q "+
+				"already", project.Name, to.Path, one.Name)
+		}
+	}
+	to.DefaultBranch = project.DefaultBranch
+	slots, err := w.movableSlots(ctx, project, to)
+	if err == nil {
+		err = worktree.Worktrees{Repo: to}.Repair(ctx, project.Path, slots)
+	}
+	if err == nil {
+		project.Path = to.Path
+	}
+	return project, err
+}
+
+// movableSlots are the worktrees of a project that go along with its repository. It is an error where one cannot, or
+// where the repository is another one.
+func (w *workspaces) movableSlots(ctx context.Context, project task.Project, to git.Repo) ([]worktree.Slot, error) {
+	refused := func(why string) error {
+		return task.Notef(task.ErrUsage, "cannot move the project %q to %q: %s", project.Name, to.Path, why)
+	}
+	var slots []worktree.Slot
+	for _, name := range w.names(project) {
+		slot := worktree.Slot{Repo: to, Dir: w.Dir(name)}
+		there, whole := slot.There()
+		if !there {
+			continue
+		}
+		known, err := worktree.Worktrees{Repo: to}.Knows(ctx, slot.Dir)
+		switch {
+		case err != nil:
+			return nil, err
+		case !known:
+			return nil, refused(fmt.Sprintf("the worktree %q is none of it, so it is another repository or another "+
+				"clone; name the one that was at %q, or end the tasks of the project and move that worktree away",
+				slot.Dir, project.Path))
+		case whole && project.Path != to.Path && isThere(project.Path):
+			return nil, refused(fmt.Sprintf("the worktree %q belongs to %q, which is still there; move that one away "+
+				"first, as two repositories cannot have the same worktrees", slot.Dir, project.Path))
+		}
+		slots = append(slots, slot)
+	}
+	if len(slots) > 0 {
+		return slots, nil
+	}
+	same, err := w.sameBy(ctx, project, to)
+	if err == nil && !same {
+		err = refused("it has none of the commits that are known of the project, so it is another repository; " +
+			"register it under another name with orange project add PATH --name NAME")
+	}
+	return nil, err
+}
+
+func isThere(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// sameBy compares by commits: that which the project had when it was registered, or, where it is not known, those that
+// its tasks have on record. Where nothing is known of the project there is nothing that could be another one's.
+func (w *workspaces) sameBy(ctx context.Context, project task.Project, to git.Repo) (bool, error) {
+	tasks, err := w.record.List(ctx, record.Filter{Project: project.Name})
+	if err != nil {
+		return false, err
+	}
+	commits := []string{project.Commit}
+	for _, t := range tasks {
+		commits = append(commits, t.Subject.Commit)
+	}
+	known := false
+	for _, commit := range commits {
+		if commit == "" {
+			continue
+		}
+		known = true
+		if has, err := to.HasCommit(ctx, commit); has || err != nil {
+			return has, err
+		}
+	}
+	return !known, nil
 }

@@ -28,7 +28,7 @@ func TestShared_nothingIsNotedBeforeATaskHasAWorktree(t *testing.T) {
 	must(t, err)
 	back, err := p.RestoreShared(t.Context(), s.project, nil)
 	must(t, err)
-	if _, err := os.Lstat(filepath.Join(p.Home, "workspaces", ".shared")); len(kept)+len(back) > 0 || err == nil {
+	if _, err := os.Lstat(filepath.Join(p.home, "workspaces", ".shared")); len(kept)+len(back) > 0 || err == nil {
 		t.Errorf("kept %v, back %v, and there is a note: %v", kept, back, err == nil)
 	}
 }
@@ -37,7 +37,9 @@ func TestShared_nothingIsNotedBeforeATaskHasAWorktree(t *testing.T) {
 // counts as the project's only while no other task has one.
 func TestShared_whoseAChangeIs(t *testing.T) {
 	t.Parallel()
-	p, s := newPool(t)
+	p, s := newPool(t, func(o *Surroundings) {
+		o.Environment = func(context.Context, task.Task) ([]string, error) { return os.Environ(), nil }
+	})
 	one := aTask()
 	_, err := p.Prepare(t.Context(), one)
 	must(t, err)
@@ -75,7 +77,6 @@ func TestShared_whoseAChangeIs(t *testing.T) {
 
 	s.holders = []record.Holder{{Workspace: one.Workspace, Task: one.ID}, {Workspace: "garden--2", Task: "ghi"}}
 	s.project.Worktree.Commands = [][]string{{"git", "config", "core.editor", "theirs"}}
-	p.Environment = func(context.Context, task.Task) ([]string, error) { return os.Environ(), nil }
 	one.ID, one.Branch = "jkl", "third"
 	_, err = p.Prepare(t.Context(), one)
 	must(t, err)

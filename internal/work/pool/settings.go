@@ -20,6 +20,13 @@ import (
 	"orange/internal/work/shared"
 )
 
+// settings are those that the worktrees of a project share, as they were noted and as they are.
+type settings struct {
+	*places
+	record Record
+	files  Files
+}
+
 // sharedRecord is what Orange knows of the settings that a project's worktrees share.
 type sharedRecord struct {
 	Noted gitconfig.Settings `json:"noted"`          // when nothing but a person and Orange had changed them
@@ -31,8 +38,8 @@ type sharedRecord struct {
 	Known bool               `json:"-"`              // something was noted
 }
 
-// moved reports whether the files lie in another way than the note says: until that is kept, each look reads them.
-func (n sharedRecord) moved(note []byte) bool {
+// filesMoved reports whether the files lie in another way than the note says: until that is kept, each look reads them.
+func (n sharedRecord) filesMoved(note []byte) bool {
 	return n.Known && !bytes.Contains(note, []byte(n.Stamp))
 }
 
@@ -44,8 +51,8 @@ func (n sharedRecord) differences() []gitconfig.Change {
 }
 
 // sharedFile is the note of a project, and what is made for a merge that goes by it lies next to that.
-func (p *Pool) sharedFile(project, kind string) string {
-	return filepath.Join(p.Home, "workspaces", ".shared", project+kind)
+func (s *settings) sharedFile(project, kind string) string {
+	return filepath.Join(s.home, "workspaces", ".shared", project+kind)
 }
 
 const (
@@ -54,8 +61,8 @@ const (
 )
 
 // lookAtShared is the note of a project with how its settings are now. text is the note as it lies there.
-func (p *Pool) lookAtShared(ctx context.Context, project task.Project) (n sharedRecord, text []byte, err error) {
-	file := p.sharedFile(project.Name, sharedNote)
+func (s *settings) lookAtShared(ctx context.Context, project task.Project) (n sharedRecord, text []byte, err error) {
+	file := s.sharedFile(project.Name, sharedNote)
 	text, err = proc.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return n, nil, nil // nothing was noted yet, and so nothing differs
@@ -71,22 +78,22 @@ func (p *Pool) lookAtShared(ctx context.Context, project task.Project) (n shared
 	}
 	if err == nil {
 		n.Known = true
-		n.Stamp, n.Now, err = shared.Common{Repo: p.repoOf(project)}.Look(ctx, n.Stamp, n.Now)
+		n.Stamp, n.Now, err = shared.Common{Repo: repoOf(project)}.Look(ctx, n.Stamp, n.Now)
 	}
 	return n, text, err
 }
 
 // changeShared keeps what change makes of the note of a project, once there is one. It calls it with how the settings
 // are now.
-func (p *Pool) changeShared(ctx context.Context, project task.Project, change func(n *sharedRecord) error) error {
-	release, err := p.Files.Lock(ctx, project.Name+".shared")
+func (s *settings) changeShared(ctx context.Context, project task.Project, change func(n *sharedRecord) error) error {
+	release, err := s.files.Lock(ctx, project.Name+".shared")
 	if err != nil {
 		return err
 	}
 	defer release()
-	n, before, err := p.lookAtShared(ctx, project)
+	n, before, err := s.lookAtShared(ctx, project)
 	if err == nil && !n.Known {
-		n.Stamp, n.Now, err = shared.Common{Repo: p.repoOf(project)}.Look(ctx, "", gitconfig.Settings{})
+		n.Stamp, n.Now, err = shared.Common{Repo: repoOf(project)}.Look(ctx, "", gitconfig.Settings{})
 	}
 	if err == nil {
 		err = change(&n)
@@ -99,15 +106,15 @@ func (p *Pool) changeShared(ctx context.Context, project task.Project, change fu
 	if err != nil || string(after) == string(before) {
 		return err
 	}
-	file := p.sharedFile(project.Name, sharedNote)
+	file := s.sharedFile(project.Name, sharedNote)
 	if err := os.MkdirAll(filepath.Dir(file), task.PrivateFolder); err != nil {
 		return err
 	}
 	return proc.ReplaceFile(file, after)
 }
 
-// unseen are those of the changes that are not among others.
-func unseen(changes, others []gitconfig.Change) []gitconfig.Change {
+// except are those of the changes that are not among others.
+func except(changes, others []gitconfig.Change) []gitconfig.Change {
 	return slices.DeleteFunc(slices.Clone(changes), func(c gitconfig.Change) bool {
 		return slices.ContainsFunc(others, c.Equal)
 	})
@@ -117,18 +124,18 @@ func unseen(changes, others []gitconfig.Change) []gitconfig.Change {
 // set-up runs. What changes meanwhile counts as Orange's, unless another task has a worktree: its agent may have
 // changed it. Which files git ignores, agents seldom change and Orange often does. begins says that a task gets its
 // worktree by it: what changed while none had one, a person has changed.
-func (p *Pool) asOwn(ctx context.Context, t task.Task, begins bool, do func(project task.Project) error) error {
-	project, err := p.Setup.Project(t.Project)
+func (s *settings) asOwn(ctx context.Context, t task.Task, begins bool, do func(project task.Project) error) error {
+	project, err := s.setup.Project(t.Project)
 	if err != nil {
 		return err
 	}
-	n, _, err := p.lookAtShared(ctx, project)
+	n, _, err := s.lookAtShared(ctx, project)
 	if err != nil {
 		return err
 	}
 	before := n.Now
 	if begins && (!n.Known || len(n.differences()) > 0) {
-		if before, err = p.noteShared(ctx, t, project); err != nil {
+		if before, err = s.noteShared(ctx, t, project); err != nil {
 			return err
 		}
 	}
@@ -137,15 +144,15 @@ func (p *Pool) asOwn(ctx context.Context, t task.Task, begins bool, do func(proj
 		return failed
 	}
 	ctx = context.WithoutCancel(ctx) // it is done
-	n, _, err = p.lookAtShared(ctx, project)
+	n, _, err = s.lookAtShared(ctx, project)
 	if err != nil || len(gitconfig.Differences(before, n.Now)) == 0 {
 		return errors.Join(failed, err)
 	}
-	others, err := p.othersHold(ctx, t)
+	others, err := s.othersHold(ctx, t)
 	if err != nil {
 		return errors.Join(failed, err)
 	}
-	return errors.Join(failed, p.changeShared(ctx, project, func(n *sharedRecord) error {
+	return errors.Join(failed, s.changeShared(ctx, project, func(n *sharedRecord) error {
 		own := slices.DeleteFunc(gitconfig.Differences(before, n.Now), func(c gitconfig.Change) bool {
 			return others && c.Key != shared.SharedIgnores
 		})
@@ -155,17 +162,18 @@ func (p *Pool) asOwn(ctx context.Context, t task.Task, begins bool, do func(proj
 }
 
 // noteShared notes the settings that a project's worktrees share, before a task gets one of its worktrees.
-func (p *Pool) noteShared(ctx context.Context, t task.Task, project task.Project) (now gitconfig.Settings, err error) {
-	others, err := p.othersHold(ctx, t)
+func (s *settings) noteShared(ctx context.Context, t task.Task, project task.Project) (now gitconfig.Settings,
+	err error) {
+	others, err := s.othersHold(ctx, t)
 	if err != nil {
 		return now, err
 	}
-	err = p.changeShared(ctx, project, func(n *sharedRecord) error {
+	err = s.changeShared(ctx, project, func(n *sharedRecord) error {
 		switch {
 		case !n.Known:
 			n.Noted, n.Known = n.Now, true
 		case !others:
-			n.Noted = n.Noted.With(n.Now, unseen(n.differences(), n.Seen))
+			n.Noted = n.Noted.With(n.Now, except(n.differences(), n.Seen))
 		}
 		n.Seen = n.differences()
 		now = n.Now
@@ -175,35 +183,36 @@ func (p *Pool) noteShared(ctx context.Context, t task.Task, project task.Project
 }
 
 // othersHold reports whether another task of the project has a worktree, with an agent that may have changed something.
-func (p *Pool) othersHold(ctx context.Context, t task.Task) (bool, error) {
-	holders, err := p.Record.Holders(ctx, t.Project)
+func (s *settings) othersHold(ctx context.Context, t task.Task) (bool, error) {
+	holders, err := s.record.Holders(ctx, t.Project)
 	return slices.ContainsFunc(holders, func(h record.Holder) bool { return h.Task != t.ID }), err
 }
 
-// others are the changes that neither Orange nor a person made: while no task has a worktree, a person makes them.
-func (p *Pool) others(ctx context.Context, project task.Project, n sharedRecord) ([]gitconfig.Change, error) {
+// othersChanges are those that neither Orange nor a person made: while no task has a worktree, a person makes them.
+func (s *settings) othersChanges(ctx context.Context, project task.Project, n sharedRecord) ([]gitconfig.Change,
+	error) {
 	changes := n.differences()
 	if len(changes) == 0 {
 		return nil, nil
 	}
-	holders, err := p.Record.Holders(ctx, project.Name)
+	holders, err := s.record.Holders(ctx, project.Name)
 	if len(holders) > 0 || err != nil {
 		return changes, err
 	}
-	return unseen(changes, unseen(changes, n.Seen)), nil
+	return except(changes, except(changes, n.Seen)), nil
 }
 
 // seeShared notes what differs before a task gives its worktree back: no one else changes it for that task any more.
-func (p *Pool) seeShared(ctx context.Context, t task.Task) error {
-	project, err := p.Setup.Project(t.Project)
+func (s *settings) seeShared(ctx context.Context, t task.Task) error {
+	project, err := s.setup.Project(t.Project)
 	if err != nil {
 		return err
 	}
-	n, _, err := p.lookAtShared(ctx, project)
-	if err != nil || len(unseen(n.differences(), n.Seen)) == 0 {
+	n, _, err := s.lookAtShared(ctx, project)
+	if err != nil || len(except(n.differences(), n.Seen)) == 0 {
 		return err
 	}
-	return p.changeShared(ctx, project, func(n *sharedRecord) error {
+	return s.changeShared(ctx, project, func(n *sharedRecord) error {
 		n.Seen = n.differences()
 		return nil
 	})
@@ -211,10 +220,10 @@ func (p *Pool) seeShared(ctx context.Context, t task.Task) error {
 
 // SharedChanges are the settings that a project's worktrees share and that neither Orange nor a person changed, as far
 // as Orange knows.
-func (p *Pool) SharedChanges(ctx context.Context, project task.Project) (changes []gitconfig.Change, err error) {
-	n, _, err := p.lookAtShared(ctx, project)
+func (s *settings) SharedChanges(ctx context.Context, project task.Project) (changes []gitconfig.Change, err error) {
+	n, _, err := s.lookAtShared(ctx, project)
 	if err == nil {
-		changes, err = p.others(ctx, project, n)
+		changes, err = s.othersChanges(ctx, project, n)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("look at the settings that the worktrees of project %q share: %w", project.Name, err)
@@ -223,13 +232,13 @@ func (p *Pool) SharedChanges(ctx context.Context, project task.Project) (changes
 }
 
 // SharedWords are the shared settings of a project, or of all where it is empty, that have changed, each in words.
-func (p *Pool) SharedWords(ctx context.Context, project string) (words []string, err error) {
-	projects, err := p.Setup.Projects()
+func (s *settings) SharedWords(ctx context.Context, project string) (words []string, err error) {
+	projects, err := s.setup.Projects()
 	for _, one := range projects {
 		if project != "" && one.Name != project {
 			continue
 		}
-		changes, trouble := p.SharedChanges(ctx, one)
+		changes, trouble := s.SharedChanges(ctx, one)
 		err = errors.Join(err, trouble)
 		for _, c := range changes {
 			words = append(words, fmt.Sprintf("project %s: %s", one.Name, c))
@@ -239,31 +248,31 @@ func (p *Pool) SharedWords(ctx context.Context, project string) (words []string,
 }
 
 // SharedNews are those of them that this function has not answered before.
-func (p *Pool) SharedNews(ctx context.Context, t task.Task) (news []string, err error) {
-	project, err := p.Setup.Project(t.Project)
+func (s *settings) SharedNews(ctx context.Context, t task.Task) (news []string, err error) {
+	project, err := s.setup.Project(t.Project)
 	if errors.Is(err, task.ErrNotFound) {
 		return nil, nil // it is not registered any more
 	}
 	if err != nil {
 		return nil, err
 	}
-	n, before, err := p.lookAtShared(ctx, project)
-	if err != nil || len(n.differences())+len(n.Seen)+len(n.Told) == 0 && !n.moved(before) {
+	n, before, err := s.lookAtShared(ctx, project)
+	if err != nil || len(n.differences())+len(n.Seen)+len(n.Told) == 0 && !n.filesMoved(before) {
 		return nil, err
 	}
-	err = p.changeShared(ctx, project, func(n *sharedRecord) error {
+	err = s.changeShared(ctx, project, func(n *sharedRecord) error {
 		if len(n.differences()) == 0 {
 			n.Seen, n.Told = nil, nil
 			return nil
 		}
-		others, err := p.othersHold(ctx, t)
+		others, err := s.othersHold(ctx, t)
 		if err != nil {
 			return err
 		}
 		if others || t.Workspace != "" {
 			n.Seen = n.differences()
 		}
-		for _, c := range unseen(n.Seen, n.Told) {
+		for _, c := range except(n.Seen, n.Told) {
 			news = append(news, c.String())
 		}
 		n.Told = n.Seen
@@ -273,10 +282,10 @@ func (p *Pool) SharedNews(ctx context.Context, t task.Task) (news []string, err 
 }
 
 // AcceptShared keeps what changed, or those of it that have the keys: it is what is noted from now on.
-func (p *Pool) AcceptShared(ctx context.Context, project task.Project, keys []string) (kept []gitconfig.Change,
+func (s *settings) AcceptShared(ctx context.Context, project task.Project, keys []string) (kept []gitconfig.Change,
 	err error) {
-	err = p.changeShared(ctx, project, func(n *sharedRecord) (err error) {
-		if kept, err = chosen(n.differences(), keys); err != nil {
+	err = s.changeShared(ctx, project, func(n *sharedRecord) (err error) {
+		if kept, err = withKeys(n.differences(), keys); err != nil {
 			return err
 		}
 		n.Noted = n.Noted.With(n.Now, kept)
@@ -287,8 +296,8 @@ func (p *Pool) AcceptShared(ctx context.Context, project task.Project, keys []st
 	return kept, err
 }
 
-// chosen are those of the changes that have the keys; all of them where no key is given.
-func chosen(all []gitconfig.Change, keys []string) (some []gitconfig.Change, err error) {
+// withKeys are those of the changes that have the keys; all of them where no key is given.
+func withKeys(all []gitconfig.Change, keys []string) (some []gitconfig.Change, err error) {
 	var known []string
 	for _, c := range all {
 		known = append(known, c.Key)
@@ -306,15 +315,15 @@ func chosen(all []gitconfig.Change, keys []string) (some []gitconfig.Change, err
 
 // RestoreShared puts back what changed, or those of it that have the keys. Where nothing of a key changed, it says what
 // did.
-func (p *Pool) RestoreShared(ctx context.Context, project task.Project, keys []string) (back []gitconfig.Change,
+func (s *settings) RestoreShared(ctx context.Context, project task.Project, keys []string) (back []gitconfig.Change,
 	err error) {
-	err = p.changeShared(ctx, project, func(n *sharedRecord) error {
-		some, err := chosen(n.differences(), keys)
+	err = s.changeShared(ctx, project, func(n *sharedRecord) error {
+		some, err := withKeys(n.differences(), keys)
 		if err != nil {
 			return err
 		}
 		back = some
-		repo := p.repoOf(project)
+		repo := repoOf(project)
 		err = shared.Common{Repo: repo}.PutBack(ctx, back, n.Noted)
 		var unread error
 		if n.Stamp, n.Now, unread = (shared.Common{Repo: repo}).Look(ctx, "", gitconfig.Settings{}); unread == nil {
@@ -328,17 +337,17 @@ func (p *Pool) RestoreShared(ctx context.Context, project task.Project, keys []s
 
 // asNoted is the repository of a project for what goes to others: Orange's git gets the settings that were noted. Where
 // these cannot be had, it says what changed, and what to do.
-func (p *Pool) asNoted(ctx context.Context, project task.Project) (repo git.Repo, without []gitconfig.Change,
+func (s *settings) asNoted(ctx context.Context, project task.Project) (repo git.Repo, without []gitconfig.Change,
 	err error) {
-	repo = p.repoOf(project)
-	n, _, err := p.lookAtShared(ctx, project)
+	repo = repoOf(project)
+	n, _, err := s.lookAtShared(ctx, project)
 	if err == nil {
-		without, err = p.others(ctx, project, n)
+		without, err = s.othersChanges(ctx, project, n)
 	}
 	if err != nil || len(without) == 0 {
 		return repo, nil, err
 	}
-	repo, refused, err := shared.Common{Repo: repo}.AsNoted(ctx, without, n.Noted, p.sharedFile(project.Name,
+	repo, refused, err := shared.Common{Repo: repo}.AsNoted(ctx, without, n.Noted, s.sharedFile(project.Name,
 		sharedHooks))
 	if err == nil && len(refused) > 0 {
 		err = changedMeanwhile(project.Name, refused)
@@ -348,7 +357,7 @@ func (p *Pool) asNoted(ctx context.Context, project task.Project) (repo git.Repo
 
 // checkThenLook is the check of a merge, which runs what an agent wrote, and then refuses to go on where more has
 // changed than what is known; nil where there is no check.
-func (p *Pool) checkThenLook(check func(context.Context, string) error, project task.Project,
+func (s *settings) checkThenLook(check func(context.Context, string) error, project task.Project,
 	known []gitconfig.Change) func(context.Context, string) error {
 	if check == nil {
 		return nil
@@ -357,8 +366,8 @@ func (p *Pool) checkThenLook(check func(context.Context, string) error, project 
 		if err := check(ctx, commit); err != nil {
 			return err
 		}
-		changes, err := p.SharedChanges(ctx, project)
-		if more := unseen(changes, known); err == nil && len(more) > 0 {
+		changes, err := s.SharedChanges(ctx, project)
+		if more := except(changes, known); err == nil && len(more) > 0 {
 			return changedMeanwhile(project.Name, more)
 		}
 		return err
@@ -366,12 +375,12 @@ func (p *Pool) checkThenLook(check func(context.Context, string) error, project 
 }
 
 // outward is asNoted for a task.
-func (p *Pool) outward(ctx context.Context, t task.Task) (git.Repo, error) {
-	project, err := p.Setup.Project(t.Project)
+func (s *settings) outward(ctx context.Context, t task.Task) (git.Repo, error) {
+	project, err := s.setup.Project(t.Project)
 	if err != nil {
 		return git.Repo{}, err
 	}
-	repo, _, err := p.asNoted(ctx, project)
+	repo, _, err := s.asNoted(ctx, project)
 	return repo, err
 }
 

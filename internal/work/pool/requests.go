@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,12 +19,16 @@ import (
 	"orange/internal/work/forge"
 )
 
-// Requests are a pool with the pull requests of its projects, and their issues, where each project has them.
-type Requests struct{ *Pool }
+// requests are the pull requests of projects, and their issues, where each project has them.
+type requests struct {
+	*places
+	settings *settings
+	log      *slog.Logger
+}
 
 // Find lists the pull requests of a branch; none where the program for them is not there, or there is none.
-func (r Requests) Find(ctx context.Context, project, branch string) ([]record.PullRequest, error) {
-	at, err := r.of(ctx, project)
+func (r *requests) Find(ctx context.Context, project, branch string) ([]record.PullRequest, error) {
+	at, err := r.hostOf(ctx, project)
 	if err != nil || at.kind == record.ForgeNone {
 		return nil, err
 	}
@@ -35,8 +40,8 @@ func (r Requests) Find(ctx context.Context, project, branch string) ([]record.Pu
 }
 
 // States reads how the pull requests with these addresses are.
-func (r Requests) States(ctx context.Context, project string, addresses []string) ([]record.PullRequest, error) {
-	p, err := r.Setup.Project(project)
+func (r *requests) States(ctx context.Context, project string, addresses []string) ([]record.PullRequest, error) {
+	p, err := r.setup.Project(project)
 	if err != nil || len(addresses) == 0 {
 		return nil, err
 	}
@@ -44,8 +49,8 @@ func (r Requests) States(ctx context.Context, project string, addresses []string
 }
 
 // Log is the end of the log of a check, as a look at the pull request with this address named it.
-func (r Requests) Log(ctx context.Context, project, address, log string, most int) (string, error) {
-	p, err := r.Setup.Project(project)
+func (r *requests) Log(ctx context.Context, project, address, log string, most int) (string, error) {
+	p, err := r.setup.Project(project)
 	if err != nil {
 		return "", err
 	}
@@ -53,8 +58,8 @@ func (r Requests) Log(ctx context.Context, project, address, log string, most in
 }
 
 // Issue reads an issue of a project's repository.
-func (r Requests) Issue(ctx context.Context, project string, number int) (record.Issue, error) {
-	at, err := r.ofKnown(ctx, project, fmt.Sprintf("issue %d", number), "hand its text over with --context FILE")
+func (r *requests) Issue(ctx context.Context, project string, number int) (record.Issue, error) {
+	at, err := r.knownHostOf(ctx, project, fmt.Sprintf("issue %d", number), "hand its text over with --context FILE")
 	if err != nil {
 		return record.Issue{}, err
 	}
@@ -62,8 +67,8 @@ func (r Requests) Issue(ctx context.Context, project string, number int) (record
 }
 
 // Request reads a pull request of a project's repository.
-func (r Requests) Request(ctx context.Context, project string, number int) (record.Adoptee, error) {
-	at, err := r.ofKnown(ctx, project, fmt.Sprintf("pull request %d", number),
+func (r *requests) Request(ctx context.Context, project string, number int) (record.Adoptee, error) {
+	at, err := r.knownHostOf(ctx, project, fmt.Sprintf("pull request %d", number),
 		"fetch its branch, and name that: orange task create BRANCH SUMMARY")
 	if err != nil {
 		return record.Adoptee{}, err
@@ -71,9 +76,9 @@ func (r Requests) Request(ctx context.Context, project string, number int) (reco
 	return forge.For(at.kind).Request(ctx, at.Path, at.remote, number)
 }
 
-// ofKnown is of for what has to be read there; instead is what a person can do where no program reads it.
-func (r Requests) ofKnown(ctx context.Context, project, what, instead string) (requestsAt, error) {
-	at, err := r.of(ctx, project)
+// knownHostOf is hostOf for what has to be read there; instead is what a person can do where no program reads it.
+func (r *requests) knownHostOf(ctx context.Context, project, what, instead string) (requestsAt, error) {
+	at, err := r.hostOf(ctx, project)
 	if err == nil && at.kind == record.ForgeNone {
 		err = fmt.Errorf("cannot read %s of project %q: its origin is not on GitHub or GitLab; %s", what, project,
 			instead)
@@ -82,12 +87,12 @@ func (r Requests) ofKnown(ctx context.Context, project, what, instead string) (r
 }
 
 // Bring makes a branch here of the head of a pull request.
-func (r Requests) Bring(ctx context.Context, project string, a record.Adoptee) error {
-	p, err := r.Setup.Project(project)
+func (r *requests) Bring(ctx context.Context, project string, a record.Adoptee) error {
+	p, err := r.setup.Project(project)
 	if err != nil {
 		return err
 	}
-	repo, _, err := r.asNoted(ctx, p)
+	repo, _, err := r.settings.asNoted(ctx, p)
 	if err != nil {
 		return err
 	}
@@ -95,8 +100,8 @@ func (r Requests) Bring(ctx context.Context, project string, a record.Adoptee) e
 }
 
 // Where is the kind of place that a project's pull requests are at.
-func (r Requests) Where(ctx context.Context, project string) (string, error) {
-	at, err := r.of(ctx, project)
+func (r *requests) Where(ctx context.Context, project string) (string, error) {
+	at, err := r.hostOf(ctx, project)
 	return at.kind, err
 }
 
@@ -107,17 +112,17 @@ type requestsAt struct {
 	remote string // the address of its origin
 }
 
-func (r Requests) of(ctx context.Context, project string) (requestsAt, error) {
-	p, err := r.Setup.Project(project)
+func (r *requests) hostOf(ctx context.Context, project string) (requestsAt, error) {
+	p, err := r.setup.Project(project)
 	if err != nil {
 		return requestsAt{Project: p}, err
 	}
-	return r.at(ctx, p)
+	return r.hostAt(ctx, p)
 }
 
-func (r Requests) at(ctx context.Context, p task.Project) (requestsAt, error) {
+func (r *requests) hostAt(ctx context.Context, p task.Project) (requestsAt, error) {
 	at := requestsAt{Project: p, kind: record.ForgeNone}
-	repo, _, err := r.asNoted(ctx, p)
+	repo, _, err := r.settings.asNoted(ctx, p)
 	if err != nil {
 		return at, err
 	}
@@ -132,11 +137,11 @@ func (r Requests) at(ctx context.Context, p task.Project) (requestsAt, error) {
 }
 
 // Opener opens pull requests. Where no one knows the place it leaves that to gh, which may know more hosts.
-type Opener struct{ Requests }
+type Opener struct{ *Pool }
 
 // Find lists the pull requests of a branch.
 func (o Opener) Find(ctx context.Context, p task.Project, branch string) ([]record.PullRequest, error) {
-	at, err := o.at(ctx, p)
+	at, err := o.hostAt(ctx, p)
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +150,7 @@ func (o Opener) Find(ctx context.Context, p task.Project, branch string) ([]reco
 
 // Create opens a pull request for a branch that origin has.
 func (o Opener) Create(ctx context.Context, p task.Project, d forge.Draft) (record.PullRequest, error) {
-	at, err := o.at(ctx, p)
+	at, err := o.hostAt(ctx, p)
 	if err != nil {
 		return record.PullRequest{}, err
 	}
@@ -155,7 +160,7 @@ func (o Opener) Create(ctx context.Context, p task.Project, d forge.Draft) (reco
 // Watched are pull requests as the monitor asks for them: it does without the program where that is not there, waits
 // after errors, and leaves a part of the quota to people.
 type Watched struct {
-	Requests
+	*Pool
 	Now     func() time.Time
 	missing sync.Map // programs that it has reported
 }
@@ -169,11 +174,11 @@ func (w *Watched) Look(ctx context.Context, project string, addresses []string) 
 	where := forge.OfRequest(addresses[0])
 	if name, there := where.Program(ctx); !there {
 		if _, told := w.missing.LoadOrStore(name, true); !told {
-			w.Pool.Log.Info("pull requests are not looked at: "+name+" is not on PATH", "component", "monitor")
+			w.requests.log.Info("pull requests are not looked at: "+name+" is not on PATH", "component", "monitor")
 		}
 		return nil, nil
 	}
-	p, err := w.Setup.Project(project)
+	p, err := w.setup.Project(project)
 	if err != nil {
 		return nil, err
 	}
@@ -186,7 +191,7 @@ func (w *Watched) Look(ctx context.Context, project string, addresses []string) 
 		return nil, err
 	}
 	if before.Holds(w.Now()) {
-		return nil, paused(before)
+		return nil, pauseError(before)
 	}
 	found, quota, met := where.Look(ctx, p.Path, addresses)
 	after := forge.Pause(before, quota, len(found) > 0, met, w.Now())
@@ -194,21 +199,21 @@ func (w *Watched) Look(ctx context.Context, project string, addresses []string) 
 		return found, met
 	}
 	if met == nil && after.Holds(w.Now()) { // else the monitor reports what it met
-		w.Pool.Log.Warn("pull requests are not looked at for a while", "component", "monitor", "host", host, "until",
-			after.Until.UTC().Format(time.RFC3339), "why", after.Why)
+		w.requests.log.Warn("pull requests are not looked at for a while", "component", "monitor", "host", host,
+			"until", after.Until.UTC().Format(time.RFC3339), "why", after.Why)
 	}
 	return found, errors.Join(met, w.keepForgePause(after))
 }
 
-func paused(p record.ForgePause) error {
+func pauseError(p record.ForgePause) error {
 	return fmt.Errorf("%s is not asked before %s: %s", p.Host, p.Until.UTC().Format(time.RFC3339), p.Why)
 }
 
 const pausesName = "pull-requests.json"
 
 // ForgePauses are the hosts of pull requests that the monitor leaves alone for a while, or did.
-func (p *Pool) ForgePauses() ([]record.ForgePause, error) {
-	text, err := proc.ReadFile(filepath.Join(p.Home, pausesName))
+func (r *requests) ForgePauses() ([]record.ForgePause, error) {
+	text, err := proc.ReadFile(filepath.Join(r.home, pausesName))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
@@ -223,8 +228,8 @@ func (p *Pool) ForgePauses() ([]record.ForgePause, error) {
 }
 
 // ForgePause is what is kept of a host.
-func (p *Pool) ForgePause(host string) (record.ForgePause, error) {
-	all, err := p.ForgePauses()
+func (r *requests) ForgePause(host string) (record.ForgePause, error) {
+	all, err := r.ForgePauses()
 	for _, one := range all {
 		if strings.EqualFold(one.Host, host) {
 			return one, err
@@ -234,8 +239,8 @@ func (p *Pool) ForgePause(host string) (record.ForgePause, error) {
 }
 
 // keepForgePause keeps what is known of a host for the next look, by whichever process.
-func (p *Pool) keepForgePause(one record.ForgePause) error {
-	all, err := p.ForgePauses()
+func (r *requests) keepForgePause(one record.ForgePause) error {
+	all, err := r.ForgePauses()
 	if err != nil {
 		return err
 	}
@@ -243,11 +248,7 @@ func (p *Pool) keepForgePause(one record.ForgePause) error {
 	if one.Why != "" {
 		all = append(all, one)
 	}
-	text, err := json.MarshalIndent(all, "", "  ")
-	if err == nil {
-		err = proc.ReplaceFile(filepath.Join(p.Home, pausesName), append(text, '\n'))
-	}
-	if err != nil {
+	if err := proc.ReplaceJSON(filepath.Join(r.home, pausesName), all); err != nil {
 		return fmt.Errorf("keep when pull requests are looked at again: %w", err)
 	}
 	return nil

@@ -13,10 +13,11 @@ import (
 // withSetUp is a pool whose project has a set-up, and a file that lists its runs.
 func withSetUp(t *testing.T, commands ...string) (p *Pool, s *setup, runs func() int) {
 	t.Helper()
-	p, s = newPool(t)
-	p.Environment = func(context.Context, task.Task) ([]string, error) {
-		return []string{"PATH=" + os.Getenv("PATH"), "OF_TASK=yes"}, nil
-	}
+	p, s = newPool(t, func(o *Surroundings) {
+		o.Environment = func(context.Context, task.Task) ([]string, error) {
+			return []string{"PATH=" + os.Getenv("PATH"), "OF_TASK=yes"}, nil
+		}
+	})
 	ran := filepath.Join(t.TempDir(), "ran")
 	for _, c := range append([]string{"echo ran >>" + ran}, commands...) {
 		s.project.Worktree.Commands = append(s.project.Worktree.Commands, []string{"sh", "-c", c})

@@ -36,7 +36,7 @@ func TestASquash_isWhatTheRecordAndTheCommitSay(t *testing.T) {
 			gitIn(t, repo, "commit", "-q", "--allow-empty", "-m", "Do it\n\n"+tt.message)
 			s.events = []history.Event{{Type: history.Merged, Data: map[string]string{
 				"commit": gitIn(t, repo, "rev-parse", "HEAD"), history.DataJudged: tt.noted}}}
-			got, err := p.squashed(t.Context(), aTask(), git.Repo{Path: repo, DefaultBranch: "main"})
+			got, err := p.squashedCommit(t.Context(), aTask(), git.Repo{Path: repo, DefaultBranch: "main"})
 			must(t, err)
 			if want := map[bool]string{true: "JUDGED"}[tt.want]; got != want {
 				t.Errorf("it takes %q for squashed, want %q", got, want)
@@ -49,8 +49,9 @@ func TestASquash_isWhatTheRecordAndTheCommitSay(t *testing.T) {
 // and what git ignores stays.
 func TestTheChecksOfAMerge_runOnItsResultAlone(t *testing.T) {
 	t.Parallel()
-	p, s := newPool(t)
-	p.Own = func(context.Context, string, string) ([]string, error) { return os.Environ(), nil }
+	p, s := newPool(t, func(o *Surroundings) {
+		o.Own = func(context.Context, string, string) ([]string, error) { return os.Environ(), nil }
+	})
 	repo, one := s.project.Path, aTask()
 	must(t, os.WriteFile(filepath.Join(repo, ".gitignore"), []byte("cache\n"), 0o600))
 	gitIn(t, repo, "add", ".gitignore")
@@ -71,7 +72,7 @@ func TestTheChecksOfAMerge_runOnItsResultAlone(t *testing.T) {
 			t.Errorf("%s: %q", round, done.How)
 		}
 	}
-	slot := filepath.Join(p.Home, "merges", "garden--merge")
+	slot := filepath.Join(p.home, "merges", "garden--merge")
 	if _, err := os.Stat(filepath.Join(slot, "cache")); err != nil {
 		t.Errorf("what git ignores is gone: %v", err)
 	}
@@ -93,7 +94,7 @@ func TestTheChecksOfAMerge_runOnItsResultAlone(t *testing.T) {
 		!strings.Contains(err.Error(), "files of the commit changed while it or a later check ran: file") {
 		t.Errorf("checked on other files than the commit's it answers %v", err)
 	}
-	p.Own = nil
+	p.own = nil
 	one.Branch = "fourth"
 	gitIn(t, repo, "switch", "-q", "-c", "fourth")
 	gitIn(t, repo, "commit", "-q", "--allow-empty", "-m", "more")

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 
@@ -15,14 +16,22 @@ import (
 	"orange/internal/work/shared"
 )
 
+// losses are what is gone since tasks got their worktrees.
+type losses struct {
+	*places
+	branches *branches
+	record   Record
+	log      *slog.Logger
+}
+
 // othersFile is the note of the branches and stashes that there were when a task got its worktree.
-func (p *Pool) othersFile(id string) string {
-	return filepath.Join(p.Home, "workspaces", ".shared", "others", id+".json")
+func (l *losses) othersFile(id string) string {
+	return filepath.Join(l.home, "workspaces", ".shared", "others", id+".json")
 }
 
 // noteOthers notes them where the task has none yet: what it is about is what is lost while its agents work.
-func (p *Pool) noteOthers(ctx context.Context, t task.Task, repo git.Repo) error {
-	file := p.othersFile(t.ID)
+func (l *losses) noteOthers(ctx context.Context, t task.Task, repo git.Repo) error {
+	file := l.othersFile(t.ID)
 	if _, err := os.Lstat(file); err == nil {
 		return nil
 	}
@@ -31,7 +40,7 @@ func (p *Pool) noteOthers(ctx context.Context, t task.Task, repo git.Repo) error
 		return err
 	}
 	if all.Unread != nil {
-		p.Log.Warn("what is lost of stashes will not be known", "component", "pool", "task", t.ID, "error",
+		l.log.Warn("what is lost of stashes will not be known", "component", "pool", "task", t.ID, "error",
 			all.Unread.Error())
 	}
 	text, err := json.Marshal(all)
@@ -48,8 +57,8 @@ func (p *Pool) noteOthers(ctx context.Context, t task.Task, repo git.Repo) error
 }
 
 // forgetOthers removes the note.
-func (p *Pool) forgetOthers(id string) error {
-	if err := os.Remove(p.othersFile(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+func (l *losses) forgetOthers(id string) error {
+	if err := os.Remove(l.othersFile(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("forget the branches that there were: %w", err)
 	}
 	return nil
@@ -58,33 +67,30 @@ func (p *Pool) forgetOthers(id string) error {
 // Lost tells what is gone since a task got its worktree, by its agents or by others: the worktree or its own branch,
 // and branches and stashes of others. Those of other tasks that have a worktree are left out: they are missing
 // there.
-func (p *Pool) Lost(ctx context.Context, t task.Task) ([]string, error) {
+func (l *losses) Lost(ctx context.Context, t task.Task) ([]string, error) {
 	var out []string
-	missing, err := p.Missing(ctx, t)
+	missing, err := l.branches.Missing(ctx, t)
 	if missing != "" {
 		out = []string{missing + ": orange task respawn " + t.ID}
 	}
-	others, unread := p.lostOthers(ctx, t)
+	others, unread := l.lostOthers(ctx, t)
 	return append(out, others...), errors.Join(err, unread)
 }
 
-func (p *Pool) lostOthers(ctx context.Context, t task.Task) ([]string, error) {
-	text, err := proc.ReadFile(p.othersFile(t.ID))
+func (l *losses) lostOthers(ctx context.Context, t task.Task) ([]string, error) {
+	var was shared.Others
+	err := proc.ReadJSON(l.othersFile(t.ID), &was)
 	if t.Workspace == "" || errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
-	}
-	var was shared.Others
-	if err == nil {
-		err = json.Unmarshal(text, &was)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read which branches there were when task %s began: %w", t.ID, err)
 	}
-	repo, err := p.repo(t)
+	repo, err := l.repo(t)
 	if err != nil {
 		return nil, err
 	}
-	holders, err := p.Record.Holders(ctx, t.Project)
+	holders, err := l.record.Holders(ctx, t.Project)
 	if err != nil {
 		return nil, err
 	}
