@@ -83,7 +83,7 @@ const (
 	lockAttempts  = 30
 	firstLockWait = 5 * time.Millisecond
 	longLockWait  = 250 * time.Millisecond
-	LockIsOld     = 3 * time.Second
+	lockIsOld     = 3 * time.Second
 )
 
 // Do runs git, and again where another git was in the way.
@@ -104,7 +104,7 @@ func (r Repo) Do(ctx context.Context, c Call) (proc.Result, error) {
 				return result, fmt.Errorf("remove the lock of a git that was killed: %w", err)
 			}
 		}
-		if time.Since(began) >= LockIsOld && isOld(lock, time.Now()) { // it is the lock that was there all the time
+		if time.Since(began) >= lockIsOld && isOld(lock, time.Now()) { // it is the lock that was there all the time
 			return result, err
 		}
 		if unfinishedFolder := r.unfinishedFolder(err, time.Now()); unfinishedFolder != "" {
@@ -154,7 +154,7 @@ func isNoFile(lock string) bool {
 // isOld reports whether a lock is so old that it belongs to a git that was killed.
 func isOld(lock string, now time.Time) bool {
 	info, err := os.Lstat(lock)
-	return err == nil && now.Sub(info.ModTime()) >= LockIsOld
+	return err == nil && now.Sub(info.ModTime()) >= lockIsOld
 }
 
 // IsAbandoned reports whether a killed git left a lock behind: it is one of this workspace alone, or that of one ref,
@@ -214,7 +214,7 @@ func (r Repo) unfinishedFolder(met error, now time.Time) string {
 // LeftUnfinished reports whether git's own folder of a worktree was begun a while ago and never finished.
 func LeftUnfinished(folder string, now time.Time) bool {
 	info, err := os.Stat(folder)
-	return err == nil && now.Sub(info.ModTime()) >= LockIsOld && Unfinished(folder)
+	return err == nil && now.Sub(info.ModTime()) >= lockIsOld && Unfinished(folder)
 }
 
 // Unfinished reports whether git's own folder of a worktree does not know its repository yet, or is at no commit yet:
@@ -237,7 +237,7 @@ func (r Repo) private(dir, lock string) bool {
 		return true
 	}
 	common, known := r.Folder()
-	below, err := filepath.Rel(Resolve(filepath.Join(common, "refs")), Resolve(lock))
+	below, err := filepath.Rel(resolve(filepath.Join(common, "refs")), resolve(lock))
 	return known && err == nil && filepath.IsLocal(below)
 }
 
@@ -269,7 +269,7 @@ func (r Repo) runOnce(ctx context.Context, c Call) (proc.Result, error) {
 		}
 		refused := &Refusal{Verb: c.Args[0], Said: said, err: ended}
 		if ended.Code < 0 || ended.Code >= failed {
-			refused.misplaced = r.FindMisplaced(c.Dir)
+			refused.misplaced = r.misplacedIn(c.Dir)
 		}
 		return result, refused
 	}

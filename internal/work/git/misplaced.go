@@ -25,14 +25,14 @@ var (
 // WithMisplaced is an error with a sentence about what is in git's own folder, or in the place of dir's .git, and of
 // another kind than git makes there: git's own words seldom name it. It is the error alone where nothing is.
 func (r Repo) WithMisplaced(dir string, err error) error {
-	if found := r.FindMisplaced(dir); found != "" && err != nil {
+	if found := r.misplacedIn(dir); found != "" && err != nil {
 		return fmt.Errorf("%w; %s", err, found)
 	}
 	return err
 }
 
-// FindMisplaced is that sentence, and empty where there is nothing of the kind.
-func (r Repo) FindMisplaced(dir string) string {
+// misplacedIn is that sentence, and empty where there is nothing of the kind.
+func (r Repo) misplacedIn(dir string) string {
 	r.Path = cmp.Or(r.Path, dir)
 	for _, path := range []string{r.Path, filepath.Join(r.Path, ".git"), dir, filepath.Join(dir, ".git")} {
 		if kind := unusual(path); kind != "" {

@@ -33,11 +33,11 @@ func SamePath(a, b string) bool {
 	if firstErr == nil && secondErr == nil {
 		return os.SameFile(first, second)
 	}
-	return Resolve(a) == Resolve(b)
+	return resolve(a) == resolve(b)
 }
 
-// Resolve is a path without links in the folder that it lies in.
-func Resolve(path string) string {
+// resolve is a path without links in the folder that it lies in.
+func resolve(path string) string {
 	if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
 		return filepath.Join(dir, filepath.Base(path))
 	}

@@ -80,14 +80,14 @@ func (r Repo) checkGit(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("cannot ask git for its version: %w", err)
 	}
-	if !NewEnough(out.Text()) {
+	if !newEnough(out.Text()) {
 		return fmt.Errorf("cannot work with %q: git %d.%d or newer is needed", out.Text(), oldestMajor, oldestMinor)
 	}
 	return nil
 }
 
-// NewEnough reports whether this program can work with a git that says so of its version.
-func NewEnough(version string) bool {
+// newEnough reports whether this program can work with a git that says so of its version.
+func newEnough(version string) bool {
 	numbers := strings.SplitN(strings.TrimPrefix(version, "git version "), ".", 3)
 	if len(numbers) < 2 {
 		return false

@@ -28,10 +28,10 @@ type Trial struct {
 	ready  bool // it has the attributes of files
 }
 
-// Bounds of trials. What is older than TrialIsOld, a process left that was killed.
+// Bounds of trials. What is older than trialIsOld, a process left that was killed.
 const (
 	trialPrefix  = ".trial-"
-	TrialIsOld   = time.Hour // another process is done with its own long before
+	trialIsOld   = time.Hour // another process is done with its own long before
 	trialBatch   = 100       // merges of one process: what it found is lost where it is ended
 	mostAttempts = 20        // processes that are started again after a pair that cannot be merged
 	mostRules    = 1 << 20   // bytes of the attributes of files that are read
@@ -48,7 +48,7 @@ func (r Into) Trial(ctx context.Context, folder, commit string) (t *Trial, err e
 	if err := os.MkdirAll(folder, task.PrivateFolder); err != nil {
 		return nil, err
 	}
-	if err := RemoveOldTrials(folder, time.Now()); err != nil {
+	if err := removeOldTrials(folder, time.Now()); err != nil {
 		return nil, err
 	}
 	dir, err := os.MkdirTemp(folder, trialPrefix)
@@ -94,15 +94,15 @@ func (t *Trial) lay(commit string) error {
 // Close throws the place away, with all that was made there.
 func (t *Trial) Close() error { return os.RemoveAll(t.dir) }
 
-// RemoveOldTrials removes what processes left that were killed.
-func RemoveOldTrials(folder string, now time.Time) error {
+// removeOldTrials removes what processes left that were killed.
+func removeOldTrials(folder string, now time.Time) error {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
 		return err
 	}
 	for _, e := range entries {
 		info, err := e.Info()
-		if err != nil || !strings.HasPrefix(e.Name(), trialPrefix) || now.Sub(info.ModTime()) < TrialIsOld {
+		if err != nil || !strings.HasPrefix(e.Name(), trialPrefix) || now.Sub(info.ModTime()) < trialIsOld {
 			continue // another process may just have removed it
 		}
 		if err := os.RemoveAll(filepath.Join(folder, e.Name())); err != nil {
@@ -185,16 +185,16 @@ func (t *Trial) batch(ctx context.Context, pairs [][2]string) ([]Tried, error) {
 	if git.ExitCode(err) == usage {
 		return nil, errNoBatch // before 2.39
 	}
-	all, whole := ReadBatch(out)
+	all, whole := readBatch(out)
 	if err == nil && (!whole || len(all) != len(pairs)) {
 		err = fmt.Errorf("git merge-tree answered about %d of %d merges", len(all), len(pairs))
 	}
 	return all[:min(len(all), len(pairs))], err
 }
 
-// ReadBatch reads what git says about merges: for each its status, its tree, the files in conflict, and an empty
+// readBatch reads what git says about merges: for each its status, its tree, the files in conflict, and an empty
 // field. It also reports whether there was nothing else.
-func ReadBatch(out []byte) (all []Tried, whole bool) {
+func readBatch(out []byte) (all []Tried, whole bool) {
 	fields := bytes.Split(out, []byte{0})
 	for len(fields) > 1 {
 		const least = 3 // status, tree, end

@@ -62,5 +62,5 @@ func TestAnErrorOfGit_namesWhatIsMisplaced(t *testing.T) {
 	}
 	h := newHome(t)
 	s := h.prepared(t, "topic", "T1")
-	want(t, "in a repository that is whole", h.FindMisplaced(s.Dir), "")
+	want(t, "in a repository that is whole", h.WithMisplaced(s.Dir, os.ErrInvalid), os.ErrInvalid)
 }

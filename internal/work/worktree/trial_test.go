@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"orange/internal/run/proc"
 	"orange/internal/work/git"
@@ -315,49 +314,6 @@ func TestATrial_fetchesNothingThatAPartialCloneLeftBehind(t *testing.T) {
 	}
 	if everything(t, h.Path) == before {
 		t.Error("git by hand fetches nothing either: the test proves nothing")
-	}
-}
-
-func TestWhatAKilledTrialLeft_isRemovedWhenItIsOld(t *testing.T) {
-	t.Parallel()
-	folder := t.TempDir()
-	now := time.Now()
-	for name, age := range map[string]time.Duration{".trial-old": 2 * merge.TrialIsOld, ".trial-new": time.Minute,
-		"coffee.json": 2 * merge.TrialIsOld} {
-		write(t, folder, name+"/objects/a", "a")
-		if err := os.Chtimes(filepath.Join(folder, name), now.Add(-age), now.Add(-age)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := merge.RemoveOldTrials(folder, now); err != nil {
-		t.Fatal(err)
-	}
-	want(t, "what is left", everythingBelow(t, folder), ".trial-new|coffee.json")
-}
-
-func TestReadBatch_takesNothingForAnAnswerThatIsNone(t *testing.T) {
-	t.Parallel()
-	tree := strings.Repeat("a", 40)
-	for name, row := range map[string]struct {
-		out   string
-		want  []string
-		whole bool
-	}{
-		"nothing":       {"", nil, true},
-		"a clean merge": {"1\x00" + tree + "\x00\x00", []string{"[]"}, true},
-		"two files":     {"0\x00" + tree + "\x00a\x00b\x00\x00", []string{"[a b]"}, true},
-		"both": {"1\x00" + tree + "\x00\x000\x00" + tree + "\x00a\x00\x00", []string{"[]", "[a]"},
-			true},
-		"one that was cut short":   {"1\x00" + tree + "\x00\x000\x00" + tree + "\x00a\x00", []string{"[]"}, false},
-		"one without its files":    {"0\x00" + tree, nil, false},
-		"a status that is unknown": {"2\x00" + tree + "\x00\x00", nil, false},
-		"no tree":                  {"1\x00tree\x00\x00", nil, false},
-		"words":                    {"fatal: no", nil, false},
-	} {
-		got, whole := merge.ReadBatch([]byte(row.out))
-		if !slices.Equal(files(got), row.want) || whole != row.whole {
-			t.Errorf("%s: %q, %v", name, files(got), whole)
-		}
 	}
 }
 

@@ -24,7 +24,7 @@ func TestAGitThatWasKilledWhileItMadeAWorktree_stopsNoFetch(t *testing.T) {
 	// an agent's doing, and its work is there
 	wantError(t, h.FetchOrigin(t.Context()), "bad object", "has no commit", "git -C")
 	write(t, dir, "locked", git.Initializing+"\n")
-	old := time.Now().Add(-git.LockIsOld)
+	old := time.Now().Add(-time.Hour)
 	if err := os.Chtimes(dir, old, old); err != nil {
 		t.Fatal(err)
 	}
