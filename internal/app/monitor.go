@@ -36,7 +36,7 @@ func (a *app) monitor(say func(string)) (*monitor.Monitor, error) {
 		Agents: traces.Agents{Pool: a.pool, Server: a.server, System: proc.System{Grace: grace}, Mirrors: a.files,
 			Home: a.home},
 		Record: a.store, WatchRecord: a.store.Watch, Engine: a.engine, Rules: a.home,
-		PullRequests: (&pool.Watched{Pool: a.pool, Now: time.Now}).Look,
+		PullRequests: (&pool.MonitoredRequests{Pool: a.pool, Now: time.Now}).Look,
 		Conflicts:    a.pool.FindConflicts,
 		Hint:         a.server.AwaitDeath, Heartbeat: a.lease.Heartbeat(a.engine.Log), Now: time.Now, Log: a.engine.Log,
 		Stall: cmp.Or(config.StalledAfter, usualStall), Needs: a.lookout.Waiting,

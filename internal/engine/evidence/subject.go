@@ -301,7 +301,7 @@ func (v *view) seeUntouched(ctx context.Context, fact *decide.Fact, s Workspace,
 	}
 	changed = append(changed, s.Uncommitted()...)
 	slices.Sort(changed)
-	touched := worktree.Named(globs, slices.Compact(changed))
+	touched := worktree.MatchingFiles(globs, slices.Compact(changed))
 	fact.Text = "HEAD " + s.Head + "\nuntouched " + strings.Join(globs, " ") + "\n" + strings.Join(touched, "\n") + "\n"
 	if len(touched) > 0 {
 		fact.Found = "changes of what the task must leave alone: " + some(touched)
@@ -330,9 +330,9 @@ func (v *view) seeProtected(ctx context.Context, fact *decide.Fact, s Workspace,
 			new = append(new, pattern)
 		}
 	}
-	also := worktree.Named(new, fresh)
-	allowed := worktree.Named(p.Except, changed)
-	touched := slices.DeleteFunc(worktree.Named(all, changed), func(path string) bool {
+	also := worktree.MatchingFiles(new, fresh)
+	allowed := worktree.MatchingFiles(p.Except, changed)
+	touched := slices.DeleteFunc(worktree.MatchingFiles(all, changed), func(path string) bool {
 		return slices.Contains(fresh, path) && !slices.Contains(also, path) || slices.Contains(allowed, path)
 	})
 	if touched, err = v.unlikeBase(ctx, s, touched); err != nil {

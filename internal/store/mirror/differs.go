@@ -149,7 +149,7 @@ func (f Files) Kept(project, id, digest string) (text string, kept bool, err err
 	if sum, err := hex.DecodeString(digest); err != nil || len(sum) != sha256.Size {
 		return "", false, nil // no digest, and no name of a file
 	}
-	path, err := f.within(project, id, evidenceFolder+"/"+digest)
+	path, err := f.placeOf(project, id, evidenceFolder+"/"+digest)
 	var raw []byte
 	if err == nil {
 		raw, kept, err = readIfThere(path, maxKept)

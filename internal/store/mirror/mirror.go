@@ -174,7 +174,7 @@ func (f Files) Append(project, id, text string) error {
 // Keep stores a text under its digest, where a later look at the decision finds it, and reports whether it was not
 // there before. What is kept outlives every process at once, and a power cut after Harden.
 func (f Files) Keep(project, id, digest, text string) (fresh bool, err error) {
-	path, err := f.within(project, id, evidenceFolder+"/"+digest)
+	path, err := f.placeOf(project, id, evidenceFolder+"/"+digest)
 	if err == nil {
 		err = os.MkdirAll(filepath.Dir(path), task.PrivateFolder)
 	}

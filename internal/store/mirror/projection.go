@@ -70,16 +70,16 @@ func (f Files) Project(t task.Task, file string, text []byte) error {
 
 // projection is where a projection is.
 func (f Files) projection(t task.Task, file string) (string, error) {
-	place, err := f.within(t.Project, t.ID, file)
+	place, err := f.placeOf(t.Project, t.ID, file)
 	if err != nil {
 		return "", fmt.Errorf("look at the projection %q: %w", file, err)
 	}
 	return place, nil
 }
 
-// within is where a file of a task's folder is. No folder on the way may be a link: it could lead out of the
+// placeOf is where a file of a task's folder is. No folder on the way may be a link: it could lead out of the
 // task's folder.
-func (f Files) within(project, id, file string) (string, error) {
+func (f Files) placeOf(project, id, file string) (string, error) {
 	at := f.Dir(project, id)
 	words := strings.Split(path.Clean(file), "/")
 	for _, word := range words[:len(words)-1] {

@@ -14,7 +14,7 @@ import (
 // task.ErrBranchTaken: another live task of the project has its branch.
 func (s *Store) Adopt(ctx context.Context, all []record.Adoption) ([]task.Task, error) {
 	out := make([]task.Task, len(all))
-	err := s.within(ctx, func(tx *batch) error {
+	err := s.transact(ctx, func(tx *batch) error {
 		var first int64
 		for _, a := range all {
 			first = max(first, a.FirstHook)

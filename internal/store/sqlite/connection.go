@@ -141,9 +141,9 @@ func (b *batch) script(ctx context.Context, text string) error {
 	return err
 }
 
-// within runs the work between a statement that begins a transaction and the commit; where the work fails nothing of
+// transact runs the work between a statement that begins a transaction and the commit; where the work fails nothing of
 // it stays.
-func (b *batch) within(ctx context.Context, begin string, work func(*batch) error) (committing bool, err error) {
+func (b *batch) transact(ctx context.Context, begin string, work func(*batch) error) (committing bool, err error) {
 	if _, err := b.ExecContext(ctx, begin); err != nil {
 		return false, err
 	}

@@ -16,7 +16,7 @@ import (
 func (s *Store) Flaws(ctx context.Context, id string) ([]record.Finding, error) {
 	var out []record.Finding
 	err := s.inOneState(ctx, func(tx *batch) error {
-		for _, question := range append(misshapen(), disagreements()...) {
+		for _, question := range append(shapeQuestions(), disagreements()...) {
 			query := "SELECT * FROM (" + question + ") WHERE found IS NOT NULL AND (? = '' OR subject = ?)"
 			err := tx.each(ctx, query, []any{id, id}, func(scan func(...any) error) error {
 				var one record.Finding
@@ -46,8 +46,8 @@ func (s *Store) Flaws(ctx context.Context, id string) ([]record.Finding, error) 
 	return out, nil
 }
 
-// misshapen asks each table for values of another form than this program writes.
-func misshapen() []string {
+// shapeQuestions asks each table for values of another form than this program writes.
+func shapeQuestions() []string {
 	const time, json = "IN ('', strftime('%Y-%m-%dT%H:%M:%fZ', $))", "IS iif(json_valid($), $, NULL)"
 	const ended = "IN ('', iif(seq < 0, $, ''))" // only the end of a task says whose it was
 	forms := map[string][][2]string{

@@ -126,7 +126,7 @@ func (s *Store) Follow(ctx context.Context, out *os.File, cursor int64,
 		enough = report(all)
 		return enough
 	}}
-	err := s.Poll(within, f.read)
+	err := s.Poll(within, f.reportNew)
 	switch {
 	case enough != nil:
 		return enough
@@ -152,8 +152,8 @@ type follower struct {
 	begun  bool
 }
 
-// read reports everything that can be read now.
-func (f *follower) read(ctx context.Context) error {
+// reportNew reports everything that can be read now.
+func (f *follower) reportNew(ctx context.Context) error {
 	quiet := f.begun
 	for {
 		all, next, err := f.record.EventsSince(ctx, f.cursor, mostRead)

@@ -137,7 +137,7 @@ func (s *Store) make(ctx context.Context) error {
 	if have != 0 {
 		return otherSchema(have)
 	}
-	return s.within(ctx, func(tx *batch) error {
+	return s.transact(ctx, func(tx *batch) error {
 		// Another process may have been first: only the transaction knows.
 		if err := tx.one(ctx, "PRAGMA user_version", nil, &have); err != nil {
 			return fmt.Errorf("read the number of its schema: %w", err)
@@ -175,8 +175,8 @@ func (s *Store) version(ctx context.Context) (have int, err error) {
 	}
 }
 
-// within runs the work in one transaction and commits it if the work has no error. Processes that write take turns.
-func (s *Store) within(ctx context.Context, work func(*batch) error) error {
+// transact runs the work in one transaction and commits it if the work has no error. Processes that write take turns.
+func (s *Store) transact(ctx context.Context, work func(*batch) error) error {
 	return s.inTransaction(ctx, false, work)
 }
 
@@ -193,7 +193,7 @@ func (s *Store) inTransaction(ctx context.Context, hurried bool, work func(*batc
 
 func (s *Store) transaction(ctx context.Context, b *batch, begin string, work func(*batch) error) error {
 	begun := false
-	committing, err := b.within(ctx, begin, func(b *batch) error {
+	committing, err := b.transact(ctx, begin, func(b *batch) error {
 		begun = true
 		return work(b)
 	})

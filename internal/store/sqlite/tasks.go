@@ -152,7 +152,7 @@ func (r *reader) parse(t *task.Task) (err error) {
 			return fmt.Errorf("read subject: %w", err)
 		}
 	}
-	t.After = others(r.row.after)
+	t.After = splitIDs(r.row.after)
 	for _, pair := range [...]struct {
 		text string
 		into *time.Time
@@ -168,8 +168,8 @@ func (r *reader) parse(t *task.Task) (err error) {
 	return nil
 }
 
-// others are the ids of tasks, as they are written.
-func others(ids string) []string {
+// splitIDs are the ids of tasks, as they are written.
+func splitIDs(ids string) []string {
 	if ids == "" {
 		return nil
 	}
@@ -195,7 +195,7 @@ func briefTask(row string) (t task.Task, err error) {
 		&overdue, &updated, &attention} {
 		*into, row, _ = strings.Cut(row, briefEnd)
 	}
-	t.After = others(after)
+	t.After = splitIDs(after)
 	bytes, err := strconv.Atoi(attention)
 	if err == nil && (bytes < 0 || bytes > len(row)) {
 		err = fmt.Errorf("expected %d bytes, found %d", bytes, len(row))
@@ -470,7 +470,7 @@ func (s *Store) Holders(ctx context.Context, project string) ([]record.Holder, e
 // Delete forgets a task, but for the fact that it ended: followers of the record see that. Its folder and its
 // branch are not touched.
 func (s *Store) Delete(ctx context.Context, id string) error {
-	err := s.within(ctx, func(tx *batch) error {
+	err := s.transact(ctx, func(tx *batch) error {
 		for _, table := range []string{"events", "hooks", "spent", "entries", "starts", "leases", "seats",
 			"waiters", "notices", "refusals", "renderings"} {
 			if _, err := tx.ExecContext(ctx, "DELETE FROM "+table+" WHERE task = ?", id); err != nil {

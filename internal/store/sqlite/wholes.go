@@ -75,9 +75,9 @@ func wholes(ctx context.Context, tx *batch, ids string) (map[string]record.Whole
 // wholesByID are tasks that were asked for, by their ids.
 type wholesByID map[string]*record.Whole
 
-// of is the task that a row says it is of. The database finds rows by an order in which a damaged one is out of place:
-// it may come for a task that was not asked for.
-func (all wholesByID) of(table, id string) (*record.Whole, error) {
+// wholeOf is the task that a row says it is of. The database finds rows by an order in which a damaged one is out of
+// place: it may come for a task that was not asked for.
+func (all wholesByID) wholeOf(table, id string) (*record.Whole, error) {
 	if w := all[id]; w != nil {
 		return w, nil
 	}
@@ -91,7 +91,7 @@ func (all wholesByID) fill(ctx context.Context, tx *batch, which string, args ..
 		return err
 	}
 	for _, h := range owed {
-		w, err := all.of("hooks", h.Task)
+		w, err := all.wholeOf("hooks", h.Task)
 		if err != nil {
 			return err
 		}
@@ -114,7 +114,7 @@ func (all wholesByID) fill(ctx context.Context, tx *batch, which string, args ..
 		if err := scan(&id, &kind, &one.Source, &one.Digest, &one.Seq); err != nil {
 			return err
 		}
-		w, err := all.of("spent, entries, starts, renderings, seats, notices or waiters", id)
+		w, err := all.wholeOf("spent, entries, starts, renderings, seats, notices or waiters", id)
 		switch {
 		case err != nil:
 			return err
@@ -137,7 +137,7 @@ func (all wholesByID) fill(ctx context.Context, tx *batch, which string, args ..
 		if err := scan(&id, &seq, &line); err != nil {
 			return err
 		}
-		w, err := all.of("events", id)
+		w, err := all.wholeOf("events", id)
 		if err == nil && seq != len(w.Lines)+1 {
 			err = fmt.Errorf("%w: event %d of task %q is in the place of event %d", errDamagedRow, seq, id,
 				len(w.Lines)+1)

@@ -43,7 +43,7 @@ func (g GH) Find(ctx context.Context, dir, _, branch string) ([]record.PullReque
 	if err != nil {
 		return nil, fmt.Errorf("cannot ask GitHub for the pull requests of %q: %w", branch, err)
 	}
-	var listed []described
+	var listed []pullRequestView
 	if err := json.Unmarshal(out.Stdout, &listed); err != nil {
 		return nil, fmt.Errorf("cannot read what gh answers about the pull requests of %q: %w", branch, err)
 	}

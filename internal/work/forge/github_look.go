@@ -43,7 +43,7 @@ func (g GH) Look(ctx context.Context, dir string, addresses []string) ([]record.
 	out, refused := g.run(ctx, dir, "", args...)
 	said := readAnswer(out.Stdout)
 	said.until(refused, time.Now())
-	var answer struct{ Data map[string]*described }
+	var answer struct{ Data map[string]*pullRequestView }
 	if err := json.Unmarshal(said.body, &answer); refused != nil && (err != nil || len(answer.Data) == 0) {
 		return nil, said.quota(), fmt.Errorf("cannot ask GitHub how %d pull requests stand: %w", len(addresses),
 			refused)
@@ -67,8 +67,8 @@ func (g GH) Look(ctx context.Context, dir string, addresses []string) ([]record.
 	return found, said.quota(), all
 }
 
-// described is a pull request in the words of GitHub.
-type described struct {
+// pullRequestView is a pull request in the words of GitHub.
+type pullRequestView struct {
 	URL               string
 	State             string
 	BaseRefName       string
@@ -76,21 +76,21 @@ type described struct {
 	HeadRefOid        string
 	IsCrossRepository bool
 	MergeCommit       *struct{ OID string }
-	Reviews           struct{ Nodes []describedReview }
+	Reviews           struct{ Nodes []reviewView }
 	Commits           struct {
 		Nodes []struct {
 			Commit struct {
 				OID               string
 				StatusCheckRollup *struct {
 					State    string
-					Contexts struct{ Nodes []describedCheck }
+					Contexts struct{ Nodes []checkView }
 				}
 			}
 		}
 	}
 }
 
-type describedReview struct {
+type reviewView struct {
 	ID, State, Body, AuthorAssociation string
 	Author                             *struct {
 		Typename string `json:"__typename"`
@@ -105,8 +105,8 @@ type describedReview struct {
 	}
 }
 
-// describedCheck is a check run, or a status that another program reported.
-type describedCheck struct {
+// checkView is a check run, or a status that another program reported.
+type checkView struct {
 	Typename                                             string `json:"__typename"`
 	DatabaseID                                           int64
 	Name, Status, Conclusion, DetailsURL, Title, Summary string
@@ -114,7 +114,7 @@ type describedCheck struct {
 	CheckSuite                                           *struct{ App *struct{ Slug string } }
 }
 
-func (d *described) pullRequest() record.PullRequest {
+func (d *pullRequestView) pullRequest() record.PullRequest {
 	pr := record.PullRequest{URL: d.URL, State: d.State, Commit: d.HeadRefOid, Base: d.BaseRefName,
 		Foreign: d.IsCrossRepository}
 	if d.MergeCommit != nil {
@@ -123,7 +123,7 @@ func (d *described) pullRequest() record.PullRequest {
 	return pr
 }
 
-func (d *described) look() record.PRLook {
+func (d *pullRequestView) look() record.PRLook {
 	look := record.PRLook{PullRequest: d.pullRequest()}
 	look.Checks = d.checks()
 	for i := range d.Reviews.Nodes {
@@ -142,7 +142,7 @@ func (d *described) look() record.PRLook {
 }
 
 // checks is what the checks of the newest commit come to. GitHub has folded them already.
-func (d *described) checks() string {
+func (d *pullRequestView) checks() string {
 	for i := range d.Commits.Nodes {
 		rollup := d.Commits.Nodes[i].Commit.StatusCheckRollup
 		if rollup == nil {
@@ -153,7 +153,7 @@ func (d *described) checks() string {
 	return record.ChecksNone
 }
 
-func (d *describedReview) review() record.PRReview {
+func (d *reviewView) review() record.PRReview {
 	r := record.PRReview{ID: d.ID, State: d.State, Said: short(d.Body)}
 	if d.Commit != nil {
 		r.Commit = d.Commit.OID
@@ -180,7 +180,7 @@ func author(login, kind, association string) record.PRAuthor {
 	return a
 }
 
-func (d *describedCheck) check() record.PRCheck {
+func (d *checkView) check() record.PRCheck {
 	if d.Typename == "StatusContext" {
 		c := record.PRCheck{ID: "status " + d.ID, Name: short(d.Context), Result: result(d.State, ""),
 			Address: d.TargetURL, Said: short(d.Description)}

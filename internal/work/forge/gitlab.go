@@ -61,8 +61,8 @@ func placeOfRequest(address string) (p place, number string, err error) {
 	return p, "", fmt.Errorf("cannot ask for the merge request %q: it is no address of one", address)
 }
 
-// of is the path of something in the project, as the interface has it.
-func (p place) of(format string, args ...any) string {
+// pathOf is the path of something in the project, as the interface has it.
+func (p place) pathOf(format string, args ...any) string {
 	return "projects/" + url.PathEscape(p.path) + "/" + fmt.Sprintf(format, args...)
 }
 
@@ -85,8 +85,8 @@ func (g GL) send(ctx context.Context, dir, stdin string, into any, args ...strin
 	return said.quota(), nil
 }
 
-// all reads a list of several pages, which glab prints as one list or as one after the other.
-func (g GL) all(ctx context.Context, dir string, p place, what string, page func(json.RawMessage) error) error {
+// readPages reads a list of several pages, which glab prints as one list or as one after the other.
+func (g GL) readPages(ctx context.Context, dir string, p place, what string, page func(json.RawMessage) error) error {
 	out, err := g.program().run(ctx, dir, "", "api", "--hostname", p.host, "--paginate", what)
 	if err != nil {
 		return err
@@ -145,8 +145,8 @@ func (g GL) Find(ctx context.Context, dir, remote, branch string) ([]record.Pull
 	p, err := placeOf(remote)
 	var listed []mergeRequest
 	if err == nil {
-		_, err = g.ask(ctx, dir, p, p.of("merge_requests?scope=all&state=all&order_by=created_at&sort=desc&per_page=30"+
-			"&source_branch=%s", url.QueryEscape(branch)), &listed)
+		_, err = g.ask(ctx, dir, p, p.pathOf("merge_requests?scope=all&state=all&order_by=created_at&sort=desc"+
+			"&per_page=30&source_branch=%s", url.QueryEscape(branch)), &listed)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("cannot ask GitLab for the merge requests of %q: %w", branch, err)
@@ -171,7 +171,7 @@ func (g GL) Create(ctx context.Context, dir, remote string, d Draft) (record.Pul
 			"description": d.Body})
 		if err == nil {
 			_, err = g.send(ctx, dir, string(text), &made, "api", "--hostname", p.host, "--include", "--method", "POST",
-				"--header", "Content-Type: application/json", "--input", "-", p.of("merge_requests"))
+				"--header", "Content-Type: application/json", "--input", "-", p.pathOf("merge_requests"))
 		}
 	}
 	if err != nil {
@@ -194,7 +194,7 @@ func (g GL) Issue(ctx context.Context, dir, remote string, number int) (record.I
 		return fail(err)
 	}
 	var said mergeRequest // an issue has these keys too
-	if _, err := g.ask(ctx, dir, p, p.of("issues/%d", number), &said); err != nil {
+	if _, err := g.ask(ctx, dir, p, p.pathOf("issues/%d", number), &said); err != nil {
 		return fail(err)
 	}
 	if said.Title == "" {
@@ -220,7 +220,7 @@ func (g GL) Request(ctx context.Context, dir, remote string, number int) (record
 		return fail(err)
 	}
 	var said mergeRequest
-	if _, err := g.ask(ctx, dir, p, p.of("merge_requests/%d", number), &said); err != nil {
+	if _, err := g.ask(ctx, dir, p, p.pathOf("merge_requests/%d", number), &said); err != nil {
 		return fail(err)
 	}
 	if said.URL == "" || said.SHA == "" || said.Source == "" || said.Target == "" {
@@ -262,7 +262,7 @@ func (g GL) author(ctx context.Context, dir string, p place, u user) (record.PRA
 	var member struct {
 		Level int `json:"access_level"`
 	}
-	_, err := g.ask(ctx, dir, p, p.of("members/all/%d", u.ID), &member)
+	_, err := g.ask(ctx, dir, p, p.pathOf("members/all/%d", u.ID), &member)
 	if err != nil && strings.Contains(err.Error(), "HTTP 404") {
 		return a, nil // no member
 	}

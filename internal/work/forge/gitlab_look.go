@@ -16,7 +16,7 @@ import (
 // States reads with one question a project how the merge requests with these addresses are. Those that GitLab does not
 // know are missing from the answer; the error names them.
 func (g GL) States(ctx context.Context, dir string, addresses []string) ([]record.PullRequest, error) {
-	listed, _, err := g.listed(ctx, dir, addresses)
+	listed, _, err := g.listRequests(ctx, dir, addresses)
 	var found []record.PullRequest
 	for i := range listed {
 		found = append(found, listed[i].pullRequest())
@@ -27,7 +27,7 @@ func (g GL) States(ctx context.Context, dir string, addresses []string) ([]recor
 // mostListed is how many merge requests one question asks for.
 const mostListed = 50
 
-func (g GL) listed(ctx context.Context, dir string, addresses []string) ([]mergeRequest, Quota, error) {
+func (g GL) listRequests(ctx context.Context, dir string, addresses []string) ([]mergeRequest, Quota, error) {
 	var all error
 	numbers, at := map[place][]string{}, map[place]map[string]string{}
 	var places []place
@@ -47,7 +47,7 @@ func (g GL) listed(ctx context.Context, dir string, addresses []string) ([]merge
 	for _, p := range places {
 		for some := range slices.Chunk(numbers[p], mostListed) {
 			var listed []mergeRequest
-			q, err := g.ask(ctx, dir, p, p.of("merge_requests?scope=all&state=all&per_page=100&iids[]=%s",
+			q, err := g.ask(ctx, dir, p, p.pathOf("merge_requests?scope=all&state=all&per_page=100&iids[]=%s",
 				strings.Join(some, "&iids[]=")), &listed)
 			if left = q; err != nil {
 				return found, left, errors.Join(all, fmt.Errorf("cannot ask GitLab how %d merge requests stand: %w",
@@ -76,7 +76,7 @@ func (g GL) listed(ctx context.Context, dir string, addresses []string) ([]merge
 // open: its pipelines, the jobs of that of its head, and its reviewers. What cannot be read of one is missing from it:
 // then nothing follows from that.
 func (g GL) Look(ctx context.Context, dir string, addresses []string) ([]record.PRLook, Quota, error) {
-	listed, left, all := g.listed(ctx, dir, addresses)
+	listed, left, all := g.listRequests(ctx, dir, addresses)
 	var found []record.PRLook
 	for i := range listed {
 		m := &listed[i]
@@ -114,7 +114,7 @@ func (g GL) details(ctx context.Context, dir string, m *mergeRequest, look *reco
 		User  user
 		State string
 	}
-	left, err := g.ask(ctx, dir, p, p.of("merge_requests/%s/reviewers", number), &reviewers)
+	left, err := g.ask(ctx, dir, p, p.pathOf("merge_requests/%s/reviewers", number), &reviewers)
 	if err != nil {
 		return left, err
 	}
@@ -139,7 +139,7 @@ func (g GL) checks(ctx context.Context, dir string, p place, number string, look
 		SHA     string
 		Status  string
 	}
-	_, err := g.ask(ctx, dir, p, p.of("merge_requests/%s/pipelines?per_page=100", number), &pipelines)
+	_, err := g.ask(ctx, dir, p, p.pathOf("merge_requests/%s/pipelines?per_page=100", number), &pipelines)
 	if err != nil {
 		return err
 	}
@@ -157,7 +157,7 @@ func (g GL) checks(ctx context.Context, dir string, p place, number string, look
 	look.Checks = jobResult(one.Status, false)
 	in := "projects/" + strconv.Itoa(one.Project)
 	if one.Project == 0 {
-		in = strings.TrimSuffix(p.of(""), "/")
+		in = strings.TrimSuffix(p.pathOf(""), "/")
 	}
 	var jobs []struct {
 		ID           int
@@ -231,8 +231,8 @@ type version struct {
 func (g GL) reviews(ctx context.Context, dir string, p place, number string, asking []user) ([]record.PRReview,
 	error) {
 	var notes []note
-	discussions := p.of("merge_requests/%s/discussions?per_page=100", number)
-	err := g.all(ctx, dir, p, discussions, func(page json.RawMessage) error {
+	discussions := p.pathOf("merge_requests/%s/discussions?per_page=100", number)
+	err := g.readPages(ctx, dir, p, discussions, func(page json.RawMessage) error {
 		var some []struct{ Notes []note }
 		err := json.Unmarshal(page, &some)
 		for _, one := range some {
@@ -242,7 +242,7 @@ func (g GL) reviews(ctx context.Context, dir string, p place, number string, ask
 	})
 	var versions []version
 	if err == nil {
-		_, err = g.ask(ctx, dir, p, p.of("merge_requests/%s/versions?per_page=100", number), &versions)
+		_, err = g.ask(ctx, dir, p, p.pathOf("merge_requests/%s/versions?per_page=100", number), &versions)
 	}
 	if err != nil {
 		return nil, err

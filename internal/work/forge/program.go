@@ -85,7 +85,7 @@ func (p program) refusal(ended *proc.Error) error {
 	if tooMuch(said) {
 		return &Limited{Said: said, site: p.site, calls: p.calls}
 	}
-	return &refused{text: said + p.advice(said), cause: ended}
+	return &refusal{text: said + p.advice(said), cause: ended}
 }
 
 func (p program) advice(said string) string {
@@ -106,14 +106,14 @@ func (p program) advice(said string) string {
 	return ""
 }
 
-// refused is the program's own refusal, without the long argument list.
-type refused struct {
+// refusal is the program's own refusal, without the long argument list.
+type refusal struct {
 	text  string
 	cause error
 }
 
-func (r *refused) Error() string { return r.text }
-func (r *refused) Unwrap() error { return r.cause }
+func (r *refusal) Error() string { return r.text }
+func (r *refusal) Unwrap() error { return r.cause }
 
 func short(text string) string {
 	if len(text) > mostText {

@@ -120,7 +120,7 @@ func (r Repo) Checkouts(ctx context.Context, dir string) ([]Worktree, error) {
 	if len(all) == 0 {
 		return nil, fmt.Errorf("list worktrees: git named none in %q", dir)
 	}
-	all[0], err = r.whole(ctx, all[0], dir)
+	all[0], err = r.withMainCheckout(ctx, all[0], dir)
 	return all, err
 }
 

@@ -78,8 +78,9 @@ func (r Repo) Files(ctx context.Context) (string, error) {
 	return "", nil
 }
 
-// whole has the path of the main checkout where git names its own folder in its place, as it does for a submodule.
-func (r Repo) whole(ctx context.Context, main Worktree, dir string) (Worktree, error) {
+// withMainCheckout has the path of the main checkout where git names its own folder in its place, as it does for a
+// submodule.
+func (r Repo) withMainCheckout(ctx context.Context, main Worktree, dir string) (Worktree, error) {
 	if main.bare {
 		return main, nil
 	}

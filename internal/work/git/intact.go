@@ -28,15 +28,15 @@ func (r Repo) CheckIntact(ctx context.Context, commits ...string) error {
 		return fmt.Errorf("list the objects of %s: %w", strings.Join(commits, " "), err)
 	}
 	objects := strings.Fields(string(out.Stdout))
-	if err := r.noneReplaced(ctx, objects); err != nil {
+	if err := r.checkNoneReplaced(ctx, objects); err != nil {
 		return err
 	}
 	return r.CheckNames(ctx, r.Path, objects)
 }
 
-// noneReplaced reports an error where git shows another object in the place of one of these, or other parents of a
+// checkNoneReplaced reports an error where git shows another object in the place of one of these, or other parents of a
 // commit, to everyone who does not forbid it, as Orange does: a reviewer would judge what is not merged.
-func (r Repo) noneReplaced(ctx context.Context, objects []string) error {
+func (r Repo) checkNoneReplaced(ctx context.Context, objects []string) error {
 	common, known := r.Folder()
 	if !known || len(objects) == 0 {
 		return nil

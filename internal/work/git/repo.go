@@ -124,7 +124,7 @@ func (r Repo) mainCheckout(ctx context.Context, path string) (string, error) {
 			return filepath.EvalSymlinks(lines[1])
 		}
 		from = places[0].Path
-	} else if filepath.Base(lines[1]) == ".git" && within(path, lines[1]) {
+	} else if filepath.Base(lines[1]) == ".git" && isWithin(path, lines[1]) {
 		from = filepath.Dir(lines[1])
 	}
 	top, err := r.RevParse(ctx, from, 1, "--show-toplevel")
@@ -134,7 +134,7 @@ func (r Repo) mainCheckout(ctx context.Context, path string) (string, error) {
 	return top[0], nil
 }
 
-func within(path, folder string) bool {
+func isWithin(path, folder string) bool {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return false

@@ -136,8 +136,8 @@ func nulls(out []byte) []string {
 	return strings.FieldsFunc(string(out), func(r rune) bool { return r == 0 })
 }
 
-// Tried is what the trial of one merge came to.
-type Tried struct {
+// TrialResult is what the trial of one merge came to.
+type TrialResult struct {
 	Files []string // in conflict; none where the merge needs no help
 	Err   error    // why git cannot say
 }
@@ -147,14 +147,14 @@ var errNoBatch = errors.New("it takes one merge at a time")
 
 // Merges tries to merge pairs of commits, in their order. base is the commit whose rules for files count. Where time
 // ran out, or git can do no more, the answer has fewer entries than there are pairs, and the error says why.
-func (t *Trial) Merges(ctx context.Context, base string, pairs [][2]string) ([]Tried, error) {
+func (t *Trial) Merges(ctx context.Context, base string, pairs [][2]string) ([]TrialResult, error) {
 	if len(pairs) == 0 {
 		return nil, nil
 	}
 	if err := t.attributes(ctx, base); err != nil {
 		return nil, err
 	}
-	var all []Tried
+	var all []TrialResult
 	for attempts := 0; len(all) < len(pairs); {
 		rest := pairs[len(all):]
 		some, err := t.batch(ctx, rest[:min(len(rest), trialBatch)])
@@ -168,13 +168,13 @@ func (t *Trial) Merges(ctx context.Context, base string, pairs [][2]string) ([]T
 		if attempts++; ctx.Err() != nil || attempts > mostAttempts || git.ExitCode(err) < 0 {
 			return all, err
 		}
-		all = append(all, Tried{Err: err}) // git ends at the first pair that it cannot merge
+		all = append(all, TrialResult{Err: err}) // git ends at the first pair that it cannot merge
 	}
 	return all, nil
 }
 
 // batch tries merges in one process. Where git ends before the last of them, the answer has those before.
-func (t *Trial) batch(ctx context.Context, pairs [][2]string) ([]Tried, error) {
+func (t *Trial) batch(ctx context.Context, pairs [][2]string) ([]TrialResult, error) {
 	var lines strings.Builder
 	for _, p := range pairs {
 		fmt.Fprintf(&lines, "%s %s\n", p[0], p[1])
@@ -194,7 +194,7 @@ func (t *Trial) batch(ctx context.Context, pairs [][2]string) ([]Tried, error) {
 
 // readBatch reads what git says about merges: for each its status, its tree, the files in conflict, and an empty
 // field. It also reports whether there was nothing else.
-func readBatch(out []byte) (all []Tried, whole bool) {
+func readBatch(out []byte) (all []TrialResult, whole bool) {
 	fields := bytes.Split(out, []byte{0})
 	for len(fields) > 1 {
 		const least = 3 // status, tree, end
@@ -206,7 +206,7 @@ func readBatch(out []byte) (all []Tried, whole bool) {
 		if end >= len(fields)-1 || status != "0" && status != "1" || !git.IsCommit(string(fields[1])) {
 			return all, false
 		}
-		one := Tried{}
+		one := TrialResult{}
 		for _, file := range fields[least-1 : end] {
 			one.Files = append(one.Files, string(file))
 		}
@@ -219,20 +219,20 @@ func readBatch(out []byte) (all []Tried, whole bool) {
 }
 
 // OneByOne tries merges in a process each.
-func (t *Trial) OneByOne(ctx context.Context, pairs [][2]string) ([]Tried, error) {
-	var all []Tried
+func (t *Trial) OneByOne(ctx context.Context, pairs [][2]string) ([]TrialResult, error) {
+	var all []TrialResult
 	for _, p := range pairs {
 		out, err := t.git(ctx, "", "merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", p[0], p[1])
 		parts := nulls(out)
 		switch {
 		case err == nil:
-			all = append(all, Tried{})
+			all = append(all, TrialResult{})
 		case git.ExitCode(err) == 1 && len(parts) > 1:
-			all = append(all, Tried{Files: parts[1:]})
+			all = append(all, TrialResult{Files: parts[1:]})
 		case git.ExitCode(err) < 0:
 			return all, err
 		default:
-			all = append(all, Tried{Err: err})
+			all = append(all, TrialResult{Err: err})
 		}
 	}
 	return all, nil

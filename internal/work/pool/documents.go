@@ -33,7 +33,7 @@ func (d *documents) Replaced(ctx context.Context, t task.Task) ([]byte, bool, er
 	if slot, err = d.slot(t); err != nil {
 		return nil, false, err
 	}
-	own, err := slot.Document().Overtaken(ctx)
+	own, err := slot.Document().ReplacedByGit(ctx)
 	if err == nil && own {
 		_, err = d.link(ctx, t, slot)
 	}

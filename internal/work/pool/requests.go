@@ -157,9 +157,9 @@ func (o Opener) Create(ctx context.Context, p task.Project, d forge.Draft) (reco
 	return forge.For(at.kind).Create(ctx, p.Path, at.remote, d)
 }
 
-// Watched are pull requests as the monitor asks for them: it does without the program where that is not there, waits
-// after errors, and leaves a part of the quota to people.
-type Watched struct {
+// MonitoredRequests are pull requests as the monitor asks for them: it does without the program where that is not
+// there, waits after errors, and leaves a part of the quota to people.
+type MonitoredRequests struct {
 	*Pool
 	Now     func() time.Time
 	missing sync.Map // programs that it has reported
@@ -167,7 +167,7 @@ type Watched struct {
 
 // Look reads how the pull requests with these addresses are; nothing where the program for them is not there. While the
 // host is not to be asked, the error says until when, and why.
-func (w *Watched) Look(ctx context.Context, project string, addresses []string) ([]record.PRLook, error) {
+func (w *MonitoredRequests) Look(ctx context.Context, project string, addresses []string) ([]record.PRLook, error) {
 	if len(addresses) == 0 {
 		return nil, nil
 	}

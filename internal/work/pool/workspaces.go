@@ -250,7 +250,7 @@ func (w *workspaces) movableSlots(ctx context.Context, project task.Project, to 
 	var slots []worktree.Slot
 	for _, name := range w.names(project) {
 		slot := worktree.Slot{Repo: to, Dir: w.Dir(name)}
-		there, whole := slot.There()
+		there, whole := slot.IsThere()
 		if !there {
 			continue
 		}

@@ -127,8 +127,8 @@ func behindRef(taskID, to string) string {
 	return fmt.Sprintf("refs/orange/behind/%s/%x", taskID, sum[:4])
 }
 
-// Fetched fetches a task's snapshot from a repository, and keeps it here until it was restored.
-func (r Snapshots) Fetched(ctx context.Context, from, taskID string) (s Shipped, err error) {
+// FetchSnapshot fetches a task's snapshot from a repository, and keeps it here until it was restored.
+func (r Snapshots) FetchSnapshot(ctx context.Context, from, taskID string) (s Shipped, err error) {
 	if err := errors.Join(git.CheckTask(taskID), git.CheckRemote(from)); err != nil {
 		return s, err
 	}
@@ -243,7 +243,7 @@ func (r Snapshots) Begin(ctx context.Context, branch, work string) (err error) {
 		if err != nil || has {
 			return err
 		}
-		if free, err := r.behind(ctx, branch, tip, head.Text()); err != nil || !free {
+		if free, err := r.canGoForward(ctx, branch, tip, head.Text()); err != nil || !free {
 			return errors.Join(fmt.Errorf("there is a branch of that name that lacks the commit %.12s of the "+
 				"snapshot; rename or remove it, and try again", head.Text()), err)
 		}
@@ -254,9 +254,9 @@ func (r Snapshots) Begin(ctx context.Context, branch, work string) (err error) {
 	return err
 }
 
-// behind reports whether a branch can go forward to a commit: it has nothing that the commit has not, and no worktree
-// has it.
-func (r Snapshots) behind(ctx context.Context, branch, tip, commit string) (bool, error) {
+// canGoForward reports whether a branch can go forward to a commit: it has nothing that the commit has not, and no
+// worktree has it.
+func (r Snapshots) canGoForward(ctx context.Context, branch, tip, commit string) (bool, error) {
 	old, err := r.Contains(ctx, commit, tip)
 	if err != nil || !old {
 		return false, err

@@ -52,7 +52,7 @@ func (r Snapshots) Ship(ctx context.Context, to string, all ...Shipment) (err er
 		return ErrSnapshotMoved
 	}
 	if err != nil { // the answer may have been lost on its way
-		if err = r.arrived(ctx, to, all, err); err != nil {
+		if err = r.checkArrived(ctx, to, all, err); err != nil {
 			return err
 		}
 	}
@@ -78,8 +78,9 @@ func Refused(err error) bool {
 	return refused || errors.Is(err, ErrSnapshotMoved)
 }
 
-// arrived looks whether snapshots whose push failed are in the repository all the same. Else the answer is the failure.
-func (r Snapshots) arrived(ctx context.Context, to string, all []Shipment, failed error) error {
+// checkArrived looks whether snapshots whose push failed are in the repository all the same. Else the answer is the
+// failure.
+func (r Snapshots) checkArrived(ctx context.Context, to string, all []Shipment, failed error) error {
 	var ids []string
 	for _, s := range all {
 		ids = append(ids, s.Task)

@@ -78,7 +78,7 @@ func TestGuard_goesByTheEpochOfTheNewestSnapshot(t *testing.T) {
 	own := shipped(t, s, at, first, `{"task": "T1", "epoch": 1, "event": 9}`) // whose acknowledgement was lost
 	wants(t, "its own, not acknowledged", g.refusal(t, "T1"), "")
 	other := repository(t)
-	fetched, err := ship.Snapshots{Repo: other.repo}.Fetched(t.Context(), at, "T1")
+	fetched, err := ship.Snapshots{Repo: other.repo}.FetchSnapshot(t.Context(), at, "T1")
 	must(t, err)
 	second := shipped(t, other, at, fetched.Record, epoch2)
 	if fetched.Record != own || gitIn(t, s.repo.Path, "for-each-ref", "refs/orange/look") != "" {

@@ -22,7 +22,7 @@ func (k Keeper) ShipLost(ctx context.Context, id, to string) (ref string, err er
 	if err != nil {
 		return "", err
 	}
-	h, err := k.held(id)
+	h, err := k.holdingOf(id)
 	if err != nil {
 		return "", err
 	}

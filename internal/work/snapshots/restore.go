@@ -129,7 +129,7 @@ func (k Keeper) here(ctx context.Context, id, from string, o fencing.RestoreOrde
 
 // isNewest refuses a task on record that another home may have had since: what is here is not what that one did.
 func (k Keeper) isNewest(ctx context.Context, t task.Task, from string, epoch int) error {
-	h, err := k.held(t.ID)
+	h, err := k.holdingOf(t.ID)
 	if err != nil || h.Epoch >= epoch {
 		return err
 	}
@@ -157,7 +157,7 @@ func (k Keeper) Hold(ctx context.Context, id string, epoch int) error {
 		return err
 	}
 	defer release()
-	h, err := k.held(id)
+	h, err := k.holdingOf(id)
 	if err != nil {
 		return err
 	}
@@ -175,13 +175,13 @@ func (k Keeper) HeldIn(id string) (int, error) {
 	if _, err := os.Lstat(heldPath(k.Home, id)); errors.Is(err, os.ErrNotExist) {
 		return 0, nil
 	}
-	h, err := k.held(id)
+	h, err := k.holdingOf(id)
 	return h.Epoch, err
 }
 
 // inEpoch notes that a task is this home's in an epoch, unless it has a later one here.
 func (k Keeper) inEpoch(id string, epoch int) error {
-	h, err := k.held(id)
+	h, err := k.holdingOf(id)
 	if err != nil {
 		return err
 	}
@@ -196,7 +196,7 @@ func (k Keeper) inEpoch(id string, epoch int) error {
 // fetch fetches a snapshot, and refuses one that is not what it should be.
 func (k Keeper) fetch(ctx context.Context, repo git.Repo, project, id, from string, o fencing.RestoreOrder) (
 	f candidate, err error) {
-	if f.Shipped, err = (ship.Snapshots{Repo: repo}).Fetched(ctx, from, id); err != nil {
+	if f.Shipped, err = (ship.Snapshots{Repo: repo}).FetchSnapshot(ctx, from, id); err != nil {
 		return f, err
 	}
 	files, texts, err := ship.Snapshots{Repo: repo}.Unfold(ctx, f.Record)
@@ -204,7 +204,7 @@ func (k Keeper) fetch(ctx context.Context, repo git.Repo, project, id, from stri
 		return f, err
 	}
 	f.files, f.rules = files, texts[workflowName]
-	if f.said, err = k.told(texts, project, id); err != nil {
+	if f.said, err = k.readAbout(texts, project, id); err != nil {
 		return f, err
 	}
 	if f.Work, err = f.said.work(id, f.Work); err != nil {
@@ -223,7 +223,7 @@ func (k Keeper) fetch(ctx context.Context, repo git.Repo, project, id, from stri
 	if err != nil {
 		return f, err
 	}
-	h, err := k.held(id)
+	h, err := k.holdingOf(id)
 	if err != nil {
 		return f, err
 	}
@@ -266,8 +266,8 @@ func (k Keeper) fitsBehind(ctx context.Context, repo git.Repo, id string, f cand
 	return o.FitsBehind(id, nil, f.events)
 }
 
-// told is what a snapshot says of its task, where it is that of the task and has the workflow that it names.
-func (k Keeper) told(texts map[string][]byte, project, id string) (about, error) {
+// readAbout is what a snapshot says of its task, where it is that of the task and has the workflow that it names.
+func (k Keeper) readAbout(texts map[string][]byte, project, id string) (about, error) {
 	var said about
 	if err := json.Unmarshal(texts[aboutName], &said); err != nil {
 		return said, fmt.Errorf("cannot restore task %s: the snapshot does not say whose it is: %w", id, err)

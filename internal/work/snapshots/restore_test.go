@@ -140,7 +140,7 @@ func TestRestore_takesTheTaskFromTheHomeThatHadIt(t *testing.T) {
 	if got := subjectAt(t, at); got != "epoch 2, event 3" || len(b.got) != 1 {
 		t.Errorf("the newest snapshot is %q", got)
 	}
-	h, err := b.held("T1")
+	h, err := b.holdingOf("T1")
 	if tip := gitIn(t, at, "rev-parse", "refs/orange/fleet/T1/record"); err != nil || h.Epoch != 2 ||
 		h.Acknowledged[at] != tip {
 		t.Errorf("it is held as %+v, %v", h, err)
@@ -197,7 +197,7 @@ func TestRestore_isDoneOncePerEpoch(t *testing.T) {
 		t.Errorf("once more, by hand: %v", err)
 	}
 	must(t, b.Hold(t.Context(), "T1", 5)) // its next snapshot looks what is there
-	if h, err := b.held("T1"); err != nil || h.Epoch != 5 || len(h.Acknowledged) != 0 {
+	if h, err := b.holdingOf("T1"); err != nil || h.Epoch != 5 || len(h.Acknowledged) != 0 {
 		t.Errorf("it is held as %+v, %v", h, err)
 	}
 }
@@ -216,7 +216,7 @@ func TestRestore_isNotDoneByWhatIsThereOfAnEarlierTime(t *testing.T) {
 	if !errors.Is(err, fencing.ErrUnexpected) || !strings.Contains(err.Error(), "orange task leave T1 --push-to") {
 		t.Errorf("it is restored by what was there: %v", err)
 	}
-	if h, err := b.held("T1"); err != nil || h.Epoch != 3 || subjectAt(t, at) != "epoch 4, event 3" {
+	if h, err := b.holdingOf("T1"); err != nil || h.Epoch != 3 || subjectAt(t, at) != "epoch 4, event 3" {
 		t.Errorf("it is held as %+v, %v; the newest is %q", h, err, subjectAt(t, at))
 	}
 	must(t, os.RemoveAll(filepath.Join(b.Home, "fleet", "held")))
@@ -394,11 +394,11 @@ func TestASnapshotThatWasPushedAndNotNotedIsFoundOut(t *testing.T) {
 	p, vault := newPlace(t), vault(t)
 	p.begin()
 	must(t, p.take(vault))
-	before, err := p.held("T1")
+	before, err := p.holdingOf("T1")
 	must(t, err)
 	must(t, os.WriteFile(filepath.Join(p.Dir("garden", "T1"), "TASK.md"), []byte("# Another\n"), 0o600))
 	must(t, p.take(vault))
-	lost, err := p.held("T1")
+	lost, err := p.holdingOf("T1")
 	must(t, err)
 	before.Sent[vault] = lost.Acknowledged[vault] // as it was noted before the push
 	must(t, p.hold("T1", before))

@@ -164,7 +164,7 @@ type holding struct {
 // heldPath is the file by which a task is held for a fleet.
 func heldPath(home, id string) string { return filepath.Join(home, "fleet", "held", id+".json") }
 
-func (k Keeper) held(id string) (holding, error) { return heldIn(k.Home, id) }
+func (k Keeper) holdingOf(id string) (holding, error) { return heldIn(k.Home, id) }
 
 func heldIn(home, id string) (holding, error) {
 	h := holding{Epoch: 1, Acknowledged: map[string]string{}, Sent: map[string]string{}}
@@ -200,7 +200,7 @@ func (k Keeper) Forget(ctx context.Context, t task.Task) error {
 		return err
 	}
 	defer release()
-	h, err := k.held(t.ID)
+	h, err := k.holdingOf(t.ID)
 	if err != nil {
 		return err
 	}

@@ -45,7 +45,7 @@ func TestKeeps_takesInWhatIsNamed(t *testing.T) {
 func TestHeld_isWhatWasNotedLast(t *testing.T) {
 	t.Parallel()
 	k := Keeper{Home: t.TempDir()}
-	h, err := k.held("T1")
+	h, err := k.holdingOf("T1")
 	if err != nil || h.Epoch != 1 || len(h.Acknowledged) != 0 {
 		t.Fatalf("at first %+v, %v", h, err)
 	}
@@ -53,7 +53,7 @@ func TestHeld_isWhatWasNotedLast(t *testing.T) {
 	if err := k.hold("T1", h); err != nil {
 		t.Fatal(err)
 	}
-	again, err := k.held("T1")
+	again, err := k.holdingOf("T1")
 	if err != nil || again.Epoch != 3 || again.Acknowledged["origin"] != "c0ffee" {
 		t.Errorf("it is %+v, %v", again, err)
 	}
@@ -64,7 +64,7 @@ func TestHeld_isWhatWasNotedLast(t *testing.T) {
 	if err := os.WriteFile(path, []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := k.held("T1"); err == nil || !strings.Contains(err.Error(), "move it away") {
+	if _, err := k.holdingOf("T1"); err == nil || !strings.Contains(err.Error(), "move it away") {
 		t.Errorf("a damaged one: %v", err)
 	}
 }
@@ -76,7 +76,7 @@ func TestTold_refusesWhatIsNotTheTasks(t *testing.T) {
 	whole := map[string][]byte{aboutName: []byte(`{"task": "T1", "project": "web", "workflow": {"Digest": "` + digest +
 		`"}, "work": ""}`), workflowName: nil}
 	silent := map[string][]byte{aboutName: bytes.Replace(whole[aboutName], []byte(`, "work": ""`), nil, 1)}
-	if _, err := (Keeper{}).told(whole, "web", "T1"); err != nil {
+	if _, err := (Keeper{}).readAbout(whole, "web", "T1"); err != nil {
 		t.Errorf("the task's own: %v", err)
 	}
 	for name, c := range map[string]struct {
@@ -89,7 +89,7 @@ func TestTold_refusesWhatIsNotTheTasks(t *testing.T) {
 		"nothing":         {nil, "web", "T1"},
 		"no work named":   {silent, "web", "T1"},
 	} {
-		if said, err := (Keeper{}).told(c.texts, c.project, c.id); err == nil {
+		if said, err := (Keeper{}).readAbout(c.texts, c.project, c.id); err == nil {
 			t.Errorf("%s: %+v", name, said)
 		}
 	}

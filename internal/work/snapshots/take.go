@@ -23,7 +23,7 @@ type pending struct {
 	release func()       // lets another program take a snapshot of the task; may be called twice
 }
 
-func (p *pending) open() bool { return p.taken.Err == nil && !p.taken.Unchanged }
+func (p *pending) isOpen() bool { return p.taken.Err == nil && !p.taken.Unchanged }
 
 // Take takes snapshots of tasks and pushes each to a repository, a remote or an address, if no one else has pushed one
 // since the last that was acknowledged here. New files that look like secrets, or are very large, stay out of a
@@ -78,14 +78,14 @@ func (k Keeper) takeOf(ctx context.Context, all []*pending, o record.SnapshotOrd
 		if err == nil {
 			p.release = release
 			defer release()
-			p.held, err = k.held(p.taken.Task)
+			p.held, err = k.holdingOf(p.taken.Task)
 		}
 		p.taken.Err = err
 	}
 	k.settleSent(ctx, o.To, all)
 	var ready []*pending
 	for _, p := range all {
-		if p.open() {
+		if p.isOpen() {
 			id := p.taken.Task
 			var err error
 			if p.last, err = k.last(ctx, p.repo, o.To, id, p.held); err == nil {
@@ -93,7 +93,7 @@ func (k Keeper) takeOf(ctx context.Context, all []*pending, o record.SnapshotOrd
 			}
 			p.taken.Task, p.taken.Err = id, err
 		}
-		if p.open() {
+		if p.isOpen() {
 			ready = append(ready, p)
 		} else {
 			p.release()
@@ -112,7 +112,7 @@ func (k Keeper) pushAll(ctx context.Context, to string, all []*pending) {
 		return
 	}
 	for i, p := range all { // one of them is the reason
-		if !p.open() {
+		if !p.isOpen() {
 			continue
 		}
 		err := k.push(ctx, to, all[i:i+1])
@@ -173,7 +173,7 @@ func (k Keeper) settleSent(ctx context.Context, to string, all []*pending) {
 	var sent []*pending
 	var ids []string
 	for _, p := range all {
-		if p.open() && p.held.Sent[to] != "" {
+		if p.isOpen() && p.held.Sent[to] != "" {
 			sent, ids = append(sent, p), append(ids, p.taken.Task)
 		}
 	}
@@ -213,7 +213,7 @@ func (k Keeper) last(ctx context.Context, repo git.Repo, to, id string, h holdin
 	if s.Record = h.Acknowledged[to]; s.Record != "" || h.Epoch == 1 {
 		return s, nil
 	}
-	there, err := ship.Snapshots{Repo: repo}.Fetched(ctx, to, id)
+	there, err := ship.Snapshots{Repo: repo}.FetchSnapshot(ctx, to, id)
 	if errors.Is(err, task.ErrNotFound) {
 		return s, nil
 	}

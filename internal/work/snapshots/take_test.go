@@ -64,7 +64,7 @@ func TestSnapshotsOfOneProjectArePushedAtOnce(t *testing.T) {
 		t.Errorf("pushed %q", got)
 	}
 	for _, taken := range p.Take(t.Context(), []string{"T1", "T2", "T3"}, order) {
-		if h, err := p.held(taken.Task); err != nil || !taken.Unchanged || h.Acknowledged[at] != taken.Record ||
+		if h, err := p.holdingOf(taken.Task); err != nil || !taken.Unchanged || h.Acknowledged[at] != taken.Record ||
 			len(h.Sent) > 0 {
 			t.Errorf("again: %+v, held as %+v, %v", taken, h, err)
 		}

@@ -101,7 +101,7 @@ func (w Wanted) unmet() (left []string) {
 func (r Main) extras(ctx context.Context, source string, w Wanted) ([]extra, error) {
 	var all []extra
 	seen := map[string]bool{}
-	links, err := r.untracked(ctx, source, w.Link, "--directory")
+	links, err := r.listUntracked(ctx, source, w.Link, "--directory")
 	if err != nil {
 		return nil, err
 	}
@@ -109,16 +109,16 @@ func (r Main) extras(ctx context.Context, source string, w Wanted) ([]extra, err
 	for _, name := range links {
 		plain, folder := strings.CutSuffix(name, "/")
 		// git lists a folder too of which only all files are named
-		if matchesPath(patterns, plain, folder) && !(Slot{Dir: source}).nested(name) {
+		if matchesPath(patterns, plain, folder) && !(Slot{Dir: source}).isRepository(name) {
 			all = append(all, extra{Path: plain, Target: filepath.Join(source, filepath.FromSlash(plain))})
 			seen[plain] = true
 		}
 	}
-	copies, err := r.untracked(ctx, source, w.Copy)
+	copies, err := r.listUntracked(ctx, source, w.Copy)
 	if err != nil {
 		return nil, err
 	}
-	included, err := r.included(ctx, source)
+	included, err := r.includedFiles(ctx, source)
 	if err != nil {
 		return nil, err
 	}
@@ -149,14 +149,15 @@ func (r Main) Untracked(ctx context.Context, patterns []string) ([]string, error
 	if err != nil || source == "" {
 		return nil, err
 	}
-	all, err := r.untracked(ctx, source, patterns)
+	all, err := r.listUntracked(ctx, source, patterns)
 	if err != nil {
 		return nil, fmt.Errorf("list the untracked files of %q: %w", r.Path, err)
 	}
 	return all, nil
 }
 
-func (r Main) untracked(ctx context.Context, source string, patterns []string, options ...string) ([]string, error) {
+func (r Main) listUntracked(ctx context.Context, source string, patterns []string, options ...string) ([]string,
+	error) {
 	args := append([]string{"ls-files", "-z", "--others", "--ignored"}, options...)
 	for _, one := range patterns {
 		args = append(args, "--exclude="+one)
@@ -167,9 +168,9 @@ func (r Main) untracked(ctx context.Context, source string, patterns []string, o
 	return r.Names(ctx, git.Call{Dir: source, Args: args})
 }
 
-// included lists the ignored files that IncludeFile names. It is read in the main checkout, which is a person's: on
-// a task's branch an agent could write it.
-func (r Main) included(ctx context.Context, source string) ([]string, error) {
+// includedFiles lists the ignored files that IncludeFile names. It is read in the main checkout, which is a person's:
+// on a task's branch an agent could write it.
+func (r Main) includedFiles(ctx context.Context, source string) ([]string, error) {
 	file := filepath.Join(source, git.IncludeFile)
 	info, err := os.Lstat(file)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
@@ -183,11 +184,11 @@ func (r Main) included(ctx context.Context, source string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.ignored(ctx, source, named)
+	return r.ignoredPaths(ctx, source, named)
 }
 
-// ignored are those of the paths that git ignores in a folder. A path below a link is an error.
-func (r Main) ignored(ctx context.Context, dir string, paths []string) ([]string, error) {
+// ignoredPaths are those of the paths that git ignores in a folder. A path below a link is an error.
+func (r Main) ignoredPaths(ctx context.Context, dir string, paths []string) ([]string, error) {
 	if len(paths) == 0 {
 		return nil, nil
 	}
@@ -203,7 +204,7 @@ func (r Main) ignored(ctx context.Context, dir string, paths []string) ([]string
 // repository.
 func (s Extras) placeable(ctx context.Context, all []extra, from, to *os.Root) (some []extra, left []string,
 	err error) {
-	tracked, err := s.tracked(ctx)
+	tracked, err := s.trackedFiles(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -259,7 +260,7 @@ func (g extra) unfit(from, to *os.Root) string {
 // inIndex are the files that git tracks, and their folders.
 type inIndex struct{ files, folders map[string]bool }
 
-func (s Extras) tracked(ctx context.Context) (inIndex, error) {
+func (s Extras) trackedFiles(ctx context.Context) (inIndex, error) {
 	names, err := s.Repo.Names(ctx, git.Call{Dir: s.Dir, Args: []string{"ls-files", "-z", "--cached"}})
 	all := inIndex{files: make(map[string]bool, len(names)), folders: map[string]bool{}}
 	for _, name := range names {
@@ -278,7 +279,7 @@ func (s Extras) exclude(ctx context.Context, here place, all []extra) (some []ex
 	for _, g := range all {
 		paths = append(paths, g.Path)
 	}
-	have, err := Main{Repo: s.Repo}.ignored(ctx, s.Dir, paths)
+	have, err := Main{Repo: s.Repo}.ignoredPaths(ctx, s.Dir, paths)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -297,7 +298,7 @@ func (s Extras) exclude(ctx context.Context, here place, all []extra) (some []ex
 	if err := here.addExcludes(ctx, lines...); err != nil {
 		return nil, nil, err
 	}
-	if have, err = (Main{Repo: s.Repo}).ignored(ctx, s.Dir, rest); err != nil {
+	if have, err = (Main{Repo: s.Repo}).ignoredPaths(ctx, s.Dir, rest); err != nil {
 		return nil, nil, err
 	}
 	for _, name := range have {
@@ -365,7 +366,7 @@ func (s Extras) extrasFile() string { return s.Companion(".brought.json") }
 
 // noteExtras adds to what the slot is known to have been brought.
 func (s Extras) noteExtras(more []extra) error {
-	all, err := s.noted()
+	all, err := s.notedExtras()
 	if err != nil {
 		return err
 	}
@@ -380,7 +381,7 @@ func (s Extras) noteExtras(more []extra) error {
 	return proc.ReplaceJSON(s.extrasFile(), all)
 }
 
-func (s Extras) noted() ([]extra, error) {
+func (s Extras) notedExtras() ([]extra, error) {
 	var all []extra
 	err := proc.ReadJSON(s.extrasFile(), &all)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -396,11 +397,11 @@ func (s Extras) noted() ([]extra, error) {
 // takeAway removes what was brought into the slot, whatever an agent has written into it: no task is to see what
 // another one made of it. What an agent has put under git is git's, and a folder in place of a link stays.
 func (s Extras) takeAway(ctx context.Context) error {
-	all, err := s.noted()
+	all, err := s.notedExtras()
 	if err != nil || len(all) == 0 {
 		return err
 	}
-	tracked, err := s.tracked(ctx)
+	tracked, err := s.trackedFiles(ctx)
 	if err != nil {
 		return fmt.Errorf("take away what was brought into the workspace: %w", err)
 	}

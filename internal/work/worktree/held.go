@@ -63,7 +63,7 @@ func (s sweep) stillUntracked(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	return slices.DeleteFunc(strings.Split(string(out.Stdout), "\x00"), func(path string) bool {
-		return path == "" || s.nested(path)
+		return path == "" || s.isRepository(path)
 	}), nil
 }
 

@@ -56,7 +56,7 @@ type indexList struct {
 
 func (s Contents) list(ctx context.Context, more ...string) (indexList, error) {
 	args := append([]string{"ls-files", "-v", "-z", "--cached", "--stage"}, more...)
-	out, err := s.read(ctx, args...)
+	out, err := s.readGit(ctx, args...)
 	if err != nil {
 		return indexList{}, fmt.Errorf("list the files that git knows in %q: %w", s.Dir, err)
 	}
@@ -154,7 +154,7 @@ func (s Contents) newIndex(ctx context.Context, known indexList, behind flags) (
 	}
 	index := tempIndex{file: filepath.Join(folder, "index")}
 	if err = s.enter(ctx, index.file, known.entries); err == nil {
-		index.same = s.asEntered(known.entries)
+		index.same = s.sameAsIndex(known.entries)
 		err = s.flag(ctx, index.file, assumeUnchanged, append(slices.Clone(index.same),
 			without(known.flags[assumeUnchanged], behind[assumeUnchanged])...))
 	}
@@ -171,15 +171,15 @@ func (s Contents) newIndex(ctx context.Context, known indexList, behind flags) (
 // compareAgain has git look at the files that held what the index says, and do not any more: a program writes there.
 // It answers which they are.
 func (s Contents) compareAgain(ctx context.Context, index *tempIndex) ([]indexEntry, error) {
-	same := s.asEntered(index.same)
+	same := s.sameAsIndex(index.same)
 	changed := without(index.same, same)
 	index.same = same
 	return changed, s.enter(ctx, index.file, changed)
 }
 
-// asEntered are the entries whose files hold, byte for byte, what they say. Git need not look at these, and must not:
+// sameAsIndex are the entries whose files hold, byte for byte, what they say. Git need not look at these, and must not:
 // by its rules for line ends and filters it calls some changed that no one has changed.
-func (s Contents) asEntered(entries []indexEntry) []indexEntry {
+func (s Contents) sameAsIndex(entries []indexEntry) []indexEntry {
 	var same []indexEntry
 	for _, e := range entries {
 		mode, rest, _ := strings.Cut(e.stage, " ")

@@ -19,7 +19,7 @@ import (
 // setAsideLeft moves out of a cleared slot what git has left there though it does not ignore it: repositories inside of
 // it, submodules with work, folders that cannot be read. Pipes and sockets hold nothing and go.
 func (s sweep) setAsideLeft(ctx context.Context, taskID string) (all []record.Aside, err error) {
-	left, err := s.left(ctx)
+	left, err := s.findRemains(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -54,8 +54,8 @@ func (s sweep) setAsideLeft(ctx context.Context, taskID string) (all []record.As
 // remains is something that git leaves in a slot. It is to be removed where there is no reason to keep it.
 type remains struct{ path, why string }
 
-// left walks through a slot for what git does not tell of.
-func (s sweep) left(ctx context.Context) ([]remains, error) {
+// findRemains walks through a slot for what git does not tell of.
+func (s sweep) findRemains(ctx context.Context) ([]remains, error) {
 	submodules, err := s.submodulePaths(ctx)
 	if err != nil {
 		return nil, err
@@ -92,7 +92,7 @@ func (s sweep) left(ctx context.Context) ([]remains, error) {
 	if err != nil || len(other) == 0 {
 		return apart, err
 	}
-	ignored, err := s.ignored(ctx, other)
+	ignored, err := s.ignoredRemains(ctx, other)
 	if err != nil {
 		return nil, err
 	}
@@ -137,8 +137,8 @@ func plainConfig(file string) bool {
 // literalHere begins a name that git would read as a pattern otherwise.
 const literalHere = "./"
 
-// ignored tells which of the remains git ignores: these keep a slot warm.
-func (s sweep) ignored(ctx context.Context, all []remains) (map[string]bool, error) {
+// ignoredRemains tells which of the remains git ignores: these keep a slot warm.
+func (s sweep) ignoredRemains(ctx context.Context, all []remains) (map[string]bool, error) {
 	var names strings.Builder
 	for _, one := range all {
 		names.WriteString(literalHere + filepath.ToSlash(one.path) + "\x00")
@@ -182,7 +182,7 @@ func hasOwnTags(repository string) bool {
 // changes, or commits that neither a remote nor the slot's own commit names. What git cannot look at counts as work.
 func (s sweep) submoduleHasWork(ctx context.Context, dir, commit string) bool {
 	in := Slot{Repo: s.Repo, Dir: dir}
-	changed, err := in.Files().read(ctx, "status", "--porcelain", "-z", "--untracked-files=normal",
+	changed, err := in.Files().readGit(ctx, "status", "--porcelain", "-z", "--untracked-files=normal",
 		"--ignore-submodules=none")
 	if err != nil || len(changed.Stdout) > 0 {
 		return true
@@ -191,8 +191,8 @@ func (s sweep) submoduleHasWork(ctx context.Context, dir, commit string) bool {
 	if err != nil || len(known.flags) > 0 {
 		return true
 	}
-	own, err := in.Files().read(ctx, "rev-list", "--max-count=1", "HEAD", "--branches", "--glob=refs/stas[h]", "--not",
-		"--remotes", commit, "--")
+	own, err := in.Files().readGit(ctx, "rev-list", "--max-count=1", "HEAD", "--branches", "--glob=refs/stas[h]",
+		"--not", "--remotes", commit, "--")
 	return err != nil || own.Text() != ""
 }
 

@@ -96,9 +96,9 @@ func namesDocument(names string) bool {
 	})
 }
 
-// Overtaken reports whether the file in the place of the link is the repository's own TASK.md: a merge or a rebase
+// ReplacedByGit reports whether the file in the place of the link is the repository's own TASK.md: a merge or a rebase
 // brought it from the base, and git took the link for a file that it may replace. It is no words of an agent's then.
-func (s DocumentLink) Overtaken(ctx context.Context) (bool, error) {
+func (s DocumentLink) ReplacedByGit(ctx context.Context) (bool, error) {
 	here, present, err := s.look(ctx)
 	if err != nil || !present {
 		return false, err
@@ -107,10 +107,10 @@ func (s DocumentLink) Overtaken(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return s.overtaken(ctx, here, file)
+	return s.replacedByGit(ctx, here, file)
 }
 
-func (s DocumentLink) overtaken(ctx context.Context, here place, file string) (bool, error) {
+func (s DocumentLink) replacedByGit(ctx context.Context, here place, file string) (bool, error) {
 	if file != documentName {
 		return false, nil
 	}
@@ -289,7 +289,7 @@ func readDocument(path string) ([]byte, error) {
 // GitDirs are the slot's own folder in the repository's git folder, and that one, which all worktrees share. The slot's
 // .git file, which an agent can write, is not believed where it names another repository or another worktree.
 func (s Slot) GitDirs(ctx context.Context) (own, shared string, err error) {
-	here, ours := s.own(ctx)
+	here, ours := s.ownPlace(ctx)
 	if !ours {
 		gone := fmt.Errorf("workspace %q is no worktree of %q any more: its %q names another place; save what is in "+
 			"it and move it away", s.Dir, s.Repo.Path, filepath.Join(s.Dir, ".git"))
@@ -331,7 +331,7 @@ func (s DocumentLink) replacedDocument(ctx context.Context, here place) (string,
 	if !info.Mode().IsRegular() {
 		return "", nil
 	}
-	if own, err := s.overtaken(ctx, here, file); err != nil || own {
+	if own, err := s.replacedByGit(ctx, here, file); err != nil || own {
 		return "", err
 	}
 	return file, nil

@@ -77,7 +77,7 @@ func (r Rescues) together(ctx context.Context, taskID string, heads []string, th
 	if there != "" {
 		heads = append([]string{there}, heads...)
 	}
-	heads, err := r.alone(ctx, heads)
+	heads, err := r.independentHeads(ctx, heads)
 	if err != nil || len(heads) == 1 {
 		return heads[0], err
 	}
@@ -88,8 +88,8 @@ func (r Rescues) together(ctx context.Context, taskID string, heads []string, th
 	return r.CommitTree(ctx, r.Path, newest+"^{tree}", "Orange: all that was left of task "+taskID+"\n", parents)
 }
 
-// alone are the heads that no other one has in its history, in their order.
-func (r Rescues) alone(ctx context.Context, heads []string) ([]string, error) {
+// independentHeads are the heads that no other one has in its history, in their order.
+func (r Rescues) independentHeads(ctx context.Context, heads []string) ([]string, error) {
 	if len(heads) < 2 {
 		return heads, nil
 	}
@@ -110,7 +110,7 @@ func (r Rescues) alone(ctx context.Context, heads []string) ([]string, error) {
 // lostHeads are the commits that have what is not in the last snapshot, the newest last.
 func (s Slot) lostHeads(ctx context.Context, l Lost, keep func(string, int64) bool) ([]string, error) {
 	r := s.Repo
-	all, err := Rescues{Repo: r}.rescued(ctx, l.Task, keep)
+	all, err := Rescues{Repo: r}.earlierRescues(ctx, l.Task, keep)
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +148,7 @@ func (s Slot) workToLose(ctx context.Context, taskID string, keep func(string, i
 	if err != nil || !present {
 		return nil, err
 	}
-	lost := s.sweep().lost(ctx, here)
+	lost := s.sweep().lostCommits(ctx, here)
 	if len(lost) > 0 {
 		here.head = lost[0]
 	}
@@ -159,9 +159,9 @@ func (s Slot) workToLose(ctx context.Context, taskID string, keep func(string, i
 	return append(lost, commit), err
 }
 
-// rescued are the commits of what was kept of a task before, without the new files that keep does not want.
-func (r Rescues) rescued(ctx context.Context, taskID string, keep func(string, int64) bool) ([]string, error) {
-	kept, err := r.stored(ctx, taskID)
+// earlierRescues are the commits of what was kept of a task before, without the new files that keep does not want.
+func (r Rescues) earlierRescues(ctx context.Context, taskID string, keep func(string, int64) bool) ([]string, error) {
+	kept, err := r.storedRefs(ctx, taskID)
 	if err != nil {
 		return nil, err
 	}
@@ -190,7 +190,7 @@ func (r Rescues) without(ctx context.Context, commit string, keep func(string, i
 		return commit, nil
 	}
 	head := words[1]
-	left, err := r.unwanted(ctx, head, commit, keep)
+	left, err := r.unwantedFiles(ctx, head, commit, keep)
 	if err != nil || len(left) == 0 && len(words) == 2 {
 		return commit, err
 	}
@@ -200,7 +200,7 @@ func (r Rescues) without(ctx context.Context, commit string, keep func(string, i
 	}
 	defer os.RemoveAll(private)
 	s, index := Slot{Repo: r.Repo, Dir: r.Path}, filepath.Join(private, "index")
-	if _, err := s.with(ctx, index, "read-tree", commit); err != nil {
+	if _, err := s.runWithIndex(ctx, index, "read-tree", commit); err != nil {
 		return "", err
 	}
 	if len(left) > 0 {
@@ -216,8 +216,9 @@ func (r Rescues) without(ctx context.Context, commit string, keep func(string, i
 	return s.sweep().commitTree(ctx, tree, "Orange: work that was rescued\n", []string{"-p", head})
 }
 
-// unwanted are the files that a commit has and its HEAD has not, and that keep does not want.
-func (r Rescues) unwanted(ctx context.Context, head, commit string, keep func(string, int64) bool) ([]string, error) {
+// unwantedFiles are the files that a commit has and its HEAD has not, and that keep does not want.
+func (r Rescues) unwantedFiles(ctx context.Context, head, commit string, keep func(string, int64) bool) ([]string,
+	error) {
 	added, err := r.Run(ctx, "diff-tree", "-r", "--no-commit-id", "--no-renames", "--diff-filter=A", "-z", head, commit)
 	if err != nil {
 		return nil, fmt.Errorf("list new files: %w", err)

@@ -32,7 +32,7 @@ func (r Worktrees) Missing(ctx context.Context, branches map[string]string) map[
 	found, due := make(map[string]Missing, len(branches)), map[string]string{}
 	var names []string
 	for dir, branch := range branches { // each by itself
-		one, here := Slot{Repo: r.Repo, Dir: dir}.missing(ctx, branch)
+		one, here := Slot{Repo: r.Repo, Dir: dir}.missingOnDisk(ctx, branch)
 		if found[dir] = one; here {
 			due[dir], names = git.HeadRefs+branch, append(names, git.HeadRefs+branch)
 		}
@@ -54,8 +54,8 @@ func (r Worktrees) Missing(ctx context.Context, branches map[string]string) map[
 	return found
 }
 
-// missing is what the slot's own files tell, and whether its branch has to be there.
-func (s Slot) missing(ctx context.Context, branch string) (m Missing, here bool) {
+// missingOnDisk is what the slot's own files tell, and whether its branch has to be there.
+func (s Slot) missingOnDisk(ctx context.Context, branch string) (m Missing, here bool) {
 	_, err := os.Lstat(filepath.Join(s.Dir, ".git"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return Missing{What: worktreeGone, Left: true}, false
@@ -118,7 +118,7 @@ func (s Slot) restoreBranch(ctx context.Context, here *place, present bool, bran
 	if _, err := s.Repo.ObjectOf(ctx, "refs/heads/"+branch); err == nil || !errors.Is(err, git.ErrNoRef) {
 		return nil, err
 	}
-	known := append(s.sweep().lost(ctx, *here), here.origHead(), here.head, s.Noted)
+	known := append(s.sweep().lostCommits(ctx, *here), here.origHead(), here.head, s.Noted)
 	at := slices.IndexFunc(known, func(commit string) bool {
 		there, err := s.Repo.HasCommit(ctx, commit)
 		return err == nil && there

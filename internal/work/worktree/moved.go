@@ -14,9 +14,9 @@ import (
 	"orange/internal/work/git"
 )
 
-// There reports whether there is a worktree in the slot's folder, and whether the repository that it leads to is still
-// where it was.
-func (s Slot) There() (worktree, repository bool) {
+// IsThere reports whether there is a worktree in the slot's folder, and whether the repository that it leads to is
+// still where it was.
+func (s Slot) IsThere() (worktree, repository bool) {
 	private, err := git.DirOf(s.Dir)
 	if err != nil {
 		return false, false
@@ -41,7 +41,7 @@ func (r Worktrees) Repair(ctx context.Context, from string, slots []Slot) (err e
 		}
 	}
 	for _, s := range slots {
-		if _, own := s.own(ctx); !own { // what git cannot repair of others is no one's concern here
+		if _, own := s.ownPlace(ctx); !own { // what git cannot repair of others is no one's concern here
 			return errors.Join(fmt.Errorf("the worktree %q no longer leads to it", s.Dir), repairErr)
 		}
 		err = errors.Join(err, s.repairModules(), s.Extras().repoint(from))
@@ -130,7 +130,7 @@ func (s Slot) repairModule(dir, path string) error {
 
 // repoint has the links that the slot was brought lead to where the person's files are now.
 func (s Extras) repoint(from string) error {
-	all, err := s.noted()
+	all, err := s.notedExtras()
 	if err != nil || len(all) == 0 {
 		return err
 	}

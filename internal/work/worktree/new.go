@@ -63,7 +63,7 @@ func (s Contents) ignoreRules(ctx context.Context, known indexList) ([]byte, err
 	if err != nil {
 		return nil, err
 	}
-	here, found := s.own(ctx)
+	here, found := s.ownPlace(ctx)
 	if !found {
 		return nil, errors.New("it is no worktree of the repository")
 	}
@@ -99,7 +99,7 @@ func (s Contents) rulesOf(ctx context.Context, name string, known indexList) ([]
 	if s.exists(name) {
 		return nil, nil // something else lies in its place: the status says that
 	}
-	out, err := s.read(ctx, "cat-file", "blob", known.objects()[name])
+	out, err := s.readGit(ctx, "cat-file", "blob", known.objects()[name])
 	if err != nil {
 		return nil, fmt.Errorf("read %q from the index: %w", name, err)
 	}
@@ -154,7 +154,7 @@ func rulesBelow(dir string, text []byte) []byte {
 // personsIgnore is the file with what a person has git ignore in all repositories. One that the repository's own
 // configuration names, which all its worktrees share and an agent can write, is none.
 func (s Contents) personsIgnore(ctx context.Context) (string, error) {
-	out, err := s.read(ctx, "config", "--show-scope", "-z", "--path", "--get-all", "core.excludesFile")
+	out, err := s.readGit(ctx, "config", "--show-scope", "-z", "--path", "--get-all", "core.excludesFile")
 	if err != nil && git.ExitCode(err) != 1 { // git's status where there is no such key
 		return "", fmt.Errorf("ask which file has what git ignores: %w", err)
 	}

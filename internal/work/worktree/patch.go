@@ -15,7 +15,7 @@ func (s Contents) Patch(ctx context.Context, from string) (p diff.Patch, err err
 	if err != nil {
 		return p, err
 	}
-	head, err := s.read(ctx, "rev-parse", "--verify", "HEAD^{commit}")
+	head, err := s.readGit(ctx, "rev-parse", "--verify", "HEAD^{commit}")
 	if err != nil {
 		return p, fmt.Errorf("look which commit %q is on: %w", s.Dir, err)
 	}

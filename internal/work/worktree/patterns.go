@@ -92,9 +92,9 @@ func part(p, name string) bool {
 	return ok || err != nil && p == name
 }
 
-// Named are those of the files that the globs name, in the words of a .gitignore: "*.sh" in any folder,
+// MatchingFiles are those of the files that the globs name, in the words of a .gitignore: "*.sh" in any folder,
 // "/Makefile" at the top, "tests/" with all that lies in it, "src/**/testdata".
-func Named(globs, files []string) []string {
+func MatchingFiles(globs, files []string) []string {
 	all := parsePatterns(globs)
 	var named []string
 	for _, file := range files {

@@ -27,7 +27,7 @@ func TestNamed_readsPatternsAsGitDoes(t *testing.T) {
 			wanted[file] = true
 		}
 		for _, file := range files {
-			if got := len(Named([]string{glob}, []string{file})) == 1; got != wanted[file] {
+			if got := len(MatchingFiles([]string{glob}, []string{file})) == 1; got != wanted[file] {
 				t.Errorf("%q names %q: got %t, git says %t", glob, file, got, wanted[file])
 			}
 		}
@@ -39,5 +39,5 @@ func TestNamed_isNotLostInManyStars(t *testing.T) {
 	t.Parallel()
 	deep := strings.Repeat("a/", 200) + "b"
 	glob := strings.Repeat("**/a/", 12) + "c"
-	want(t, "named", len(Named([]string{glob}, []string{deep})), 0)
+	want(t, "named", len(MatchingFiles([]string{glob}, []string{deep})), 0)
 }

@@ -55,7 +55,8 @@ func (s Slot) Prepare(ctx context.Context, branch, taskID string) (done Cleared,
 			return done, err
 		}
 	}
-	v, err := s.inspectBefore(ctx, here.released(present), append([]string{local, origin}, s.Repo.DefaultRefs()...)...)
+	v, err := s.inspectBefore(ctx, here.isReleased(present),
+		append([]string{local, origin}, s.Repo.DefaultRefs()...)...)
 	if err != nil {
 		return done, err
 	}
@@ -63,7 +64,7 @@ func (s Slot) Prepare(ctx context.Context, branch, taskID string) (done Cleared,
 	if err != nil {
 		return done, err
 	}
-	if present && s.interrupted(here) {
+	if present && s.isInterrupted(here) {
 		if err := s.discard(ctx, true); err != nil {
 			return done, err
 		}
@@ -262,7 +263,7 @@ func (s Slot) leftover(ctx context.Context, here place, v inspection, prepared n
 	if err != nil {
 		return done, true, err
 	}
-	odd := !v.released || slices.ContainsFunc(v.listed.others, s.nested)
+	odd := !v.released || slices.ContainsFunc(v.listed.others, s.isRepository)
 	if odd {
 		if done.Aside, err = s.sweep().setAsideWorktrees(ctx, here.head, owner); err != nil {
 			return done, true, err
@@ -281,7 +282,7 @@ func (s Slot) leftover(ctx context.Context, here place, v inspection, prepared n
 // clearLeftover keeps what a warm slot holds, and clears it. gone reports that the slot had to be set aside.
 func (s Slot) clearLeftover(ctx context.Context, here place, v inspection, prepared note, owner string, force bool) (
 	done Cleared, gone bool, err error) {
-	strays := slices.ContainsFunc(v.listed.others, func(file string) bool { return !s.nested(file) })
+	strays := slices.ContainsFunc(v.listed.others, func(file string) bool { return !s.isRepository(file) })
 	d := leftovers{visible: strays, flags: s.Files().hidingFlags(v.listed.flags, prepared)}
 	d.work = d.any()
 	if !v.released {
@@ -330,9 +331,9 @@ func (p place) on(branch string) bool {
 	return false
 }
 
-// interrupted reports whether "git worktree add" was killed in the slot, which no agent can have worked in then: the
+// isInterrupted reports whether "git worktree add" was killed in the slot, which no agent can have worked in then: the
 // note of what it was prepared with is written after that.
-func (s Slot) interrupted(here place) bool {
+func (s Slot) isInterrupted(here place) bool {
 	_, err := os.Lstat(s.noteFile())
 	return git.AddInProgress(here.gitDir) && errors.Is(err, os.ErrNotExist)
 }
@@ -364,8 +365,8 @@ func (p place) owner() (string, error) {
 	return name, nil
 }
 
-// released reports whether Release was the last that was done here: nothing checked out, and no task on record.
-func (p place) released(present bool) bool {
+// isReleased reports whether Release was the last that was done here: nothing checked out, and no task on record.
+func (p place) isReleased(present bool) bool {
 	return present && p.branch == "" && p.head != "" && !git.HasFile(p.gitDir, taskFile) &&
 		!git.AddInProgress(p.gitDir) &&
 		!git.OperationInProgress(p.gitDir)

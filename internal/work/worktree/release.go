@@ -60,7 +60,7 @@ func (s Slot) release(ctx context.Context, taskID string, prepared note) (done C
 		done.Rescued, err = Rescues{Repo: s.Repo}.keepCommit(ctx, taskID, "", s.Noted, keepingRefs())
 		return done, err
 	}
-	if s.interrupted(here) {
+	if s.isInterrupted(here) {
 		return done, s.discard(ctx, true)
 	}
 	if err := s.Extras().takeAway(ctx); err != nil {

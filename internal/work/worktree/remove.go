@@ -75,7 +75,7 @@ func (s Slot) holdsNothing(ctx context.Context, here place) error {
 
 // anyChange counts nested repositories too: they would go with the folder.
 func (s Slot) anyChange(ctx context.Context) (bool, error) {
-	out, err := s.Files().read(ctx, "status", "--porcelain", "-z", "--no-renames", "--untracked-files=normal")
+	out, err := s.Files().readGit(ctx, "status", "--porcelain", "-z", "--no-renames", "--untracked-files=normal")
 	if err != nil {
 		return false, fmt.Errorf("look for changes: %w", err)
 	}

@@ -37,7 +37,7 @@ func (r Rescues) List(ctx context.Context, taskID string) ([]Rescue, error) {
 	if err := git.CheckTask(taskID); err != nil {
 		return nil, err
 	}
-	stored, err := r.stored(ctx, taskID)
+	stored, err := r.storedRefs(ctx, taskID)
 	if err != nil {
 		return nil, fmt.Errorf("cannot list what was kept for task %q: %w", taskID, err)
 	}
@@ -68,7 +68,7 @@ type rescueRef struct {
 	made    bool // a commit that was made for the rescue
 }
 
-func (r Rescues) stored(ctx context.Context, taskID string) ([]rescueRef, error) {
+func (r Rescues) storedRefs(ctx context.Context, taskID string) ([]rescueRef, error) {
 	prefix := rescueRefs + taskID + "/"
 	rows, err := r.ListRefs(ctx, []string{prefix}, "refname", "objectname", "tree", "authoremail", "contents")
 	if err != nil {
@@ -123,7 +123,7 @@ func (r Rescues) newRescue(ctx context.Context, taskID, branch string, kept Resc
 	if branch != "" {
 		message += " of branch " + branch
 	}
-	have, err := r.stored(ctx, taskID)
+	have, err := r.storedRefs(ctx, taskID)
 	if err != nil {
 		return Rescue{}, err
 	}
@@ -150,7 +150,7 @@ func (r Rescues) newRescue(ctx context.Context, taskID, branch string, kept Resc
 // keep saves all work that clearing a worktree would lose: what is not committed, and commits that only it has.
 func (s sweep) keep(ctx context.Context, here place, k toKeep) ([]Rescue, error) {
 	var kept []Rescue
-	lost := s.lost(ctx, here)
+	lost := s.lostCommits(ctx, here)
 	if len(lost) > 0 {
 		here.head = lost[0]
 	}
@@ -204,7 +204,7 @@ func (s sweep) keepTree(ctx context.Context, here place, taskID string, forced [
 		headTree = out.Text()
 	}
 	// An index in the middle of a merge has no tree; its files hold the two sides all the same.
-	if out, err := s.with(ctx, index.file, "write-tree"); err == nil {
+	if out, err := s.runWithIndex(ctx, index.file, "write-tree"); err == nil {
 		staged = out.Text()
 	}
 	tree, err := s.wholeTree(ctx, &index, forced)
@@ -227,7 +227,7 @@ func (s sweep) wholeTree(ctx context.Context, index *tempIndex, forced []string)
 	var missing []string
 	for range rounds {
 		// A nested repository without a commit cannot be added, and need not be: it is never cleared.
-		_, addErr := s.with(ctx, index.file, "add", "--all", "--sparse", "--ignore-errors")
+		_, addErr := s.runWithIndex(ctx, index.file, "add", "--all", "--sparse", "--ignore-errors")
 		if addErr != nil && git.ExitCode(addErr) < 0 {
 			return "", addErr
 		}
@@ -279,7 +279,7 @@ func (s sweep) commitRescue(ctx context.Context, here place, taskID, tree, stage
 	// The message holds all that identifies this rescue, so that a second run finds the same one.
 	message := fmt.Sprintf("Orange: %s of task %s\n\nBranch: %s\nHead: %s\nStaged: %s\n",
 		uncommitted, taskID, cmp.Or(here.branch, none), cmp.Or(here.head, none), cmp.Or(staged, none))
-	have, err := Rescues{Repo: s.Repo}.stored(ctx, taskID)
+	have, err := Rescues{Repo: s.Repo}.storedRefs(ctx, taskID)
 	if err != nil {
 		return nil, err
 	}
@@ -289,7 +289,7 @@ func (s sweep) commitRescue(ctx context.Context, here place, taskID, tree, stage
 		if err != nil {
 			return nil, fmt.Errorf("name the files that were kept: %w", err)
 		}
-		kept.Files = slices.DeleteFunc(git.Paths(differ), func(file string) bool { return s.nested(file + "/") })
+		kept.Files = slices.DeleteFunc(git.Paths(differ), func(file string) bool { return s.isRepository(file + "/") })
 	}
 	for _, one := range have {
 		if one.tree == tree && one.message == message {
@@ -320,9 +320,9 @@ func (s sweep) commitTree(ctx context.Context, tree, message string, parents []s
 // unborn reports whether the slot is on a branch without a commit: it never had one, or its ref was deleted.
 func (p place) unborn() bool { return p.head == "" && p.branch != "" }
 
-// lost are the commits that a branch had whose ref was deleted while the slot had it checked out, as far as they
+// lostCommits are the commits that a branch had whose ref was deleted while the slot had it checked out, as far as they
 // are known and still there: the last one that HEAD's log tells about, and the one that the record noted.
-func (s sweep) lost(ctx context.Context, here place) []string {
+func (s sweep) lostCommits(ctx context.Context, here place) []string {
 	if !here.unborn() {
 		return nil
 	}

@@ -50,7 +50,7 @@ func (s Slot) Digest(ctx context.Context, patterns []string) (string, error) {
 			return "", fmt.Errorf("list the files that a set-up rests on: %w", err)
 		}
 	}
-	extras, err := s.Extras().noted()
+	extras, err := s.Extras().notedExtras()
 	if err != nil {
 		return "", err
 	}

@@ -240,8 +240,8 @@ func (s Slot) takeBack(ctx context.Context) ([]string, note, error) {
 	if err := s.restoreGitdir(ctx); err != nil {
 		return nil, note{}, err
 	}
-	here, own := s.own(ctx)
-	if !own || s.interrupted(here) {
+	here, own := s.ownPlace(ctx)
+	if !own || s.isInterrupted(here) {
 		return nil, note{}, nil
 	}
 	n, written, err := s.note(ctx)
@@ -297,8 +297,8 @@ func (s Slot) restoreGitdir(ctx context.Context) error {
 	return nil
 }
 
-// own is the folder that git keeps for the slot, where the files say that it is a worktree of this repository.
-func (s Slot) own(ctx context.Context) (place, bool) {
+// ownPlace is the folder that git keeps for the slot, where the files say that it is a worktree of this repository.
+func (s Slot) ownPlace(ctx context.Context) (place, bool) {
 	gitDir, err := git.DirOf(s.Dir)
 	if err != nil {
 		return place{}, false

@@ -39,7 +39,7 @@ func (s Slot) commitWork(ctx context.Context, here place, taskID string, keep fu
 		return "", nil, err
 	}
 	defer index.remove()
-	_, addErr := s.with(ctx, index.file, "add", "--all", "--sparse", "--ignore-errors")
+	_, addErr := s.runWithIndex(ctx, index.file, "add", "--all", "--sparse", "--ignore-errors")
 	if addErr != nil && git.ExitCode(addErr) < 0 {
 		return "", nil, addErr
 	}
@@ -67,8 +67,8 @@ func (s Slot) commitWork(ctx context.Context, here place, taskID string, keep fu
 
 // leaveOut takes new files out of an index that keep does not want.
 func (s Slot) leaveOut(ctx context.Context, index, head string, keep func(string, int64) bool) ([]string, error) {
-	added, err := s.with(ctx, index, "diff-index", "--cached", "--name-only", "--no-renames", "--diff-filter=A", "-z",
-		head)
+	added, err := s.runWithIndex(ctx, index, "diff-index", "--cached", "--name-only", "--no-renames",
+		"--diff-filter=A", "-z", head)
 	if err != nil {
 		return nil, fmt.Errorf("list new files: %w", err)
 	}

@@ -118,11 +118,11 @@ func TestShip_takesNoOptionForARepository(t *testing.T) {
 		if err := h.snapshots().Ship(t.Context(), to, ship.Shipment{Task: "T1"}); !errors.Is(err, task.ErrUsage) {
 			t.Errorf("%q: %v", to, err)
 		}
-		if _, err := h.snapshots().Fetched(t.Context(), to, "T1"); !errors.Is(err, task.ErrUsage) {
+		if _, err := h.snapshots().FetchSnapshot(t.Context(), to, "T1"); !errors.Is(err, task.ErrUsage) {
 			t.Errorf("%q: %v", to, err)
 		}
 	}
-	if _, err := h.snapshots().Fetched(t.Context(), vault(t), "T1"); !errors.Is(err, task.ErrNotFound) {
+	if _, err := h.snapshots().FetchSnapshot(t.Context(), vault(t), "T1"); !errors.Is(err, task.ErrNotFound) {
 		t.Errorf("an empty one: %v", err)
 	}
 }
@@ -169,7 +169,7 @@ func TestRestore_laysOutWhatWasUncommitted(t *testing.T) {
 	want(t, "shipped", h.snapshots().Ship(t.Context(), to, shipment("", ship.Shipped{Record: record, Work: work})), nil)
 
 	other := newHome(t)
-	got, err := ship.Snapshots{Repo: other.Repo}.Fetched(t.Context(), to, "T1")
+	got, err := ship.Snapshots{Repo: other.Repo}.FetchSnapshot(t.Context(), to, "T1")
 	want(t, "error", err, nil)
 	want(t, "fetched", got, ship.Shipped{Record: record, Work: work})
 	for range 2 {
@@ -223,7 +223,7 @@ func TestRestore_laysOutABranchWithoutAnyFile(t *testing.T) {
 			Work: work})), nil)
 
 		other := newHome(t)
-		got, err := ship.Snapshots{Repo: other.Repo}.Fetched(t.Context(), to, "T1")
+		got, err := ship.Snapshots{Repo: other.Repo}.FetchSnapshot(t.Context(), to, "T1")
 		want(t, "error", err, nil)
 		want(t, "branch", ship.Snapshots{Repo: other.Repo}.Begin(t.Context(), "topic", got.Work), nil)
 		there := other.prepared(t, "topic", "T1")

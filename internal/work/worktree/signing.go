@@ -90,7 +90,7 @@ func signsBySSH(ctx context.Context, dir string, set map[string]string) Committi
 	case err != nil:
 		signing.Trouble = err.Error()
 		return signing
-	case set["gpg.ssh.program"] != "", strings.HasPrefix(string(text), "sk-"), touched(key):
+	case set["gpg.ssh.program"] != "", strings.HasPrefix(string(text), "sk-"), needsTouch(key):
 		signing.How += "; not tried"
 		return signing
 	}
@@ -106,8 +106,8 @@ func signsBySSH(ctx context.Context, dir string, set map[string]string) Committi
 	return signing
 }
 
-// touched reports whether the public key next to a private one is of hardware that a person has to touch.
-func touched(key string) bool {
+// needsTouch reports whether the public key next to a private one is of hardware that a person has to touch.
+func needsTouch(key string) bool {
 	text, err := proc.ReadFile(strings.TrimSuffix(key, ".pub") + ".pub")
 	return err == nil && strings.HasPrefix(string(text), "sk-")
 }

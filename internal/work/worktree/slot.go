@@ -59,7 +59,7 @@ func (s Slot) look(ctx context.Context) (place, bool, error) {
 	if len(entries) == 0 || s.addInterrupted(entries) {
 		return place{}, false, nil
 	}
-	if here, own := s.own(ctx); own {
+	if here, own := s.ownPlace(ctx); own {
 		// settings of its own, which may lead git elsewhere, have no say in what a detached one has
 		if here.head, err = git.HeadOf(here.gitDir); err == nil && git.IsCommit(here.head) {
 			return here, true, nil
@@ -87,11 +87,12 @@ func (s Slot) addInterrupted(entries []os.DirEntry) bool {
 		return len(text) == 0
 	}
 	_, err = os.Stat(dir)
-	return errors.Is(err, os.ErrNotExist) || git.LeftUnfinished(dir, time.Now()) || git.Unfinished(dir) && s.orphaned()
+	return errors.Is(err, os.ErrNotExist) || git.LeftUnfinished(dir, time.Now()) ||
+		git.Unfinished(dir) && s.isOrphaned()
 }
 
-// orphaned reports whether it is known that no git is making the slot.
-func (s Slot) orphaned() bool {
+// isOrphaned reports whether it is known that no git is making the slot.
+func (s Slot) isOrphaned() bool {
 	others, err := proc.WorkingOn(s.Dir, "git")
 	return err == nil && len(others) == 0
 }
@@ -159,8 +160,8 @@ func (s Slot) symbolicHead(ctx context.Context) (string, error) {
 	return strings.TrimPrefix(out.Text(), "refs/heads/"), nil
 }
 
-// nested reports whether a folder is a repository of its own, which "git clean -f" leaves alone.
-func (s Slot) nested(path string) bool {
+// isRepository reports whether a folder is a repository of its own, which "git clean -f" leaves alone.
+func (s Slot) isRepository(path string) bool {
 	if !strings.HasSuffix(path, "/") {
 		return false
 	}
@@ -228,8 +229,8 @@ func (s Slot) Switch(ctx context.Context, branch string) error {
 	return nil
 }
 
-// with is git in the slot with an index of its own.
-func (s Slot) with(ctx context.Context, index string, args ...string) (proc.Result, error) {
+// runWithIndex is git in the slot with an index of its own.
+func (s Slot) runWithIndex(ctx context.Context, index string, args ...string) (proc.Result, error) {
 	return s.Repo.Do(ctx, git.Call{Dir: s.Dir, Args: args, Index: index})
 }
 

@@ -37,7 +37,7 @@ func (s Contents) Snapshot(ctx context.Context) (Snapshot, bool, error) {
 	if _, err := os.Lstat(filepath.Join(s.Dir, ".git")); errors.Is(err, os.ErrNotExist) {
 		return Snapshot{}, false, nil
 	}
-	here, own := s.own(ctx)
+	here, own := s.ownPlace(ctx)
 	if gone := s.Repo.Gone(); !own && gone != nil {
 		return Snapshot{}, false, fmt.Errorf("cannot look at workspace %q: %w", s.Dir, gone)
 	}

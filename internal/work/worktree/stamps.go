@@ -47,7 +47,7 @@ type stamp struct {
 // Stamps notes how the files of the slot's commit lie in it.
 func (s Contents) Stamps(ctx context.Context) (out Stamps, err error) {
 	defer git.Explain(&err, "compare the files of %q with their commit", s.Dir)
-	files, folders, err := s.committed(ctx)
+	files, folders, err := s.committedFiles(ctx)
 	if err == nil {
 		err = s.readable(maps.Keys(files))
 	}
@@ -76,22 +76,22 @@ func (s Contents) Stamps(ctx context.Context) (out Stamps, err error) {
 			others = append(others, path)
 		}
 	}
-	filtered, err := s.filtered(ctx, others, named)
+	filtered, err := s.changedWhenCleaned(ctx, others, named)
 	if err != nil {
 		return Stamps{}, err
 	}
 	if absent, err = s.notLeftOut(ctx, absent); err != nil {
 		return Stamps{}, err
 	}
-	out.Differ, err = s.notAsPrepared(ctx, slices.Concat(differ, absent, filtered, s.strayRules(named)))
+	out.Differ, err = s.changedSinceSetUp(ctx, slices.Concat(differ, absent, filtered, s.strayRules(named)))
 	return out, err
 }
 
 // committedFile is a file or a link of a commit.
 type committedFile struct{ mode, object string }
 
-// committed has the files of the slot's commit, and the objects of the commit and of its folders.
-func (s Contents) committed(ctx context.Context) (files map[string]committedFile, folders []string, err error) {
+// committedFiles has the files of the slot's commit, and the objects of the commit and of its folders.
+func (s Contents) committedFiles(ctx context.Context) (files map[string]committedFile, folders []string, err error) {
 	res, err := s.run(ctx, "ls-tree", "-r", "-t", "-z", "--full-tree", "HEAD")
 	if err != nil {
 		return nil, nil, err
@@ -111,8 +111,8 @@ func (s Contents) committed(ctx context.Context) (files map[string]committedFile
 	return files, folders, nil
 }
 
-// filtered are those of the files that hold something else than in the commit also when git has cleaned them.
-func (s Contents) filtered(ctx context.Context, files []string, named map[string]string) ([]string, error) {
+// changedWhenCleaned are those of the files that hold something else than in the commit also when git has cleaned them.
+func (s Contents) changedWhenCleaned(ctx context.Context, files []string, named map[string]string) ([]string, error) {
 	if len(files) == 0 {
 		return nil, nil
 	}
@@ -139,8 +139,8 @@ func (s Contents) filtered(ctx context.Context, files []string, named map[string
 	return differ, nil
 }
 
-// notAsPrepared leaves out the files that are as the set-up of the slot left them.
-func (s Contents) notAsPrepared(ctx context.Context, files []string) ([]string, error) {
+// changedSinceSetUp leaves out the files that are as the set-up of the slot left them.
+func (s Contents) changedSinceSetUp(ctx context.Context, files []string) ([]string, error) {
 	if len(files) == 0 {
 		return nil, nil
 	}

@@ -60,7 +60,7 @@ func (s Contents) status(ctx context.Context, a depth) (status, error) {
 	if seen.branch == detached && !s.onBranchNamedDetached() {
 		seen.branch = ""
 	}
-	seen.changes = slices.DeleteFunc(seen.changes, func(c change) bool { return s.nested(c.path) })
+	seen.changes = slices.DeleteFunc(seen.changes, func(c change) bool { return s.isRepository(c.path) })
 	return seen, nil
 }
 

@@ -65,7 +65,7 @@ func (s Slot) Unpushed(ctx context.Context, head string) (found []string, err er
 	if err != nil {
 		return nil, err
 	}
-	out, err := s.Files().read(ctx, "diff", "--raw", "-z", "--no-abbrev", "--no-renames", "--ignore-submodules=none",
+	out, err := s.Files().readGit(ctx, "diff", "--raw", "-z", "--no-abbrev", "--no-renames", "--ignore-submodules=none",
 		base.Commit+"..."+head, "--")
 	if err != nil {
 		return nil, err
@@ -81,7 +81,7 @@ func (s Slot) Unpushed(ctx context.Context, head string) (found []string, err er
 			continue
 		}
 		args := append([]string{"rev-list", "--max-count=1", change[3], "--not", "--remotes"}, sub.clonedTags()...)
-		own, err := sub.Files().read(ctx, append(args, "--")...)
+		own, err := sub.Files().readGit(ctx, append(args, "--")...)
 		if err != nil && git.ExitCode(err) < 0 {
 			return nil, err
 		}

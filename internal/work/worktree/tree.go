@@ -136,7 +136,7 @@ func (r Judged) unknownFiles(ctx context.Context, judged Trees) (map[string]bool
 
 // indexWithoutFlags is a temporary index with the entries of the slot's, in which nothing is overlooked.
 func (s Contents) indexWithoutFlags(ctx context.Context) (tempIndex, error) {
-	if _, own := s.own(ctx); !own {
+	if _, own := s.ownPlace(ctx); !own {
 		return tempIndex{}, s.Repo.WithMisplaced(s.Dir, errors.New("it is no worktree of the repository"))
 	}
 	prepared, _, err := s.note(ctx)
@@ -152,14 +152,14 @@ func (s Contents) indexWithoutFlags(ctx context.Context) (tempIndex, error) {
 
 // treeOfFiles is the tree of all files that the index knows, as they lie there.
 func (s Contents) treeOfFiles(ctx context.Context, index string) (string, error) {
-	if _, err := s.with(ctx, index, "add", "--update", "--sparse", "--", ":/"); err != nil {
+	if _, err := s.runWithIndex(ctx, index, "add", "--update", "--sparse", "--", ":/"); err != nil {
 		return "", fmt.Errorf("add what changed: %w", err)
 	}
 	return s.writeTree(ctx, index)
 }
 
 func (s Contents) writeTree(ctx context.Context, index string) (string, error) {
-	out, err := s.with(ctx, index, "write-tree")
+	out, err := s.runWithIndex(ctx, index, "write-tree")
 	if err != nil {
 		return "", fmt.Errorf("write the tree: %w", err)
 	}
@@ -238,7 +238,7 @@ func (r Judged) keepJudged(ctx context.Context, taskID, branch string, made Tree
 	if made.Whole == "" || made.Tracked == "" {
 		return nil, nil // one of both alone was never judged
 	}
-	have, err := Rescues(r).stored(ctx, taskID)
+	have, err := Rescues(r).storedRefs(ctx, taskID)
 	if err != nil {
 		return nil, err
 	}
@@ -254,7 +254,7 @@ func (r Judged) keepJudged(ctx context.Context, taskID, branch string, made Tree
 		holders, parents = append(holders, tip), []string{"-p", tip}
 	}
 	for _, commit := range holders {
-		if has, err := r.has(ctx, commit, made, well); err != nil || has {
+		if has, err := r.commitHolds(ctx, commit, made, well); err != nil || has {
 			return nil, err
 		}
 	}
@@ -269,9 +269,9 @@ func (r Judged) keepJudged(ctx context.Context, taskID, branch string, made Tree
 	return []Rescue{kept}, nil
 }
 
-// has reports whether a commit has the files that were judged, be it with others next to them; with knownOnly,
+// commitHolds reports whether a commit has the files that were judged, be it with others next to them; with knownOnly,
 // those that git knew then.
-func (r Judged) has(ctx context.Context, commit string, made Trees, knownOnly bool) (bool, error) {
+func (r Judged) commitHolds(ctx context.Context, commit string, made Trees, knownOnly bool) (bool, error) {
 	apart, err := r.DiffTrees(ctx, made.Whole, commit+"^{tree}")
 	if err != nil {
 		return false, err

@@ -42,7 +42,7 @@ func (h home) trial(t *testing.T, commit string) *merge.Trial {
 	return trial
 }
 
-func files(tried []merge.Tried) (out []string) {
+func files(tried []merge.TrialResult) (out []string) {
 	for _, one := range tried {
 		out = append(out, fmt.Sprint(one.Files))
 	}
@@ -150,9 +150,9 @@ func TestATrial_runsNoProgramThatTheRepositoryNames(t *testing.T) {
 	}
 	trial := h.trial(t, main)
 	pairs := [][2]string{{tips["one"], tips["two"]}}
-	for name, ask := range map[string]func() ([]merge.Tried, error){
-		"in one process":    func() ([]merge.Tried, error) { return trial.Merges(t.Context(), main, pairs) },
-		"in a process each": func() ([]merge.Tried, error) { return trial.OneByOne(t.Context(), pairs) },
+	for name, ask := range map[string]func() ([]merge.TrialResult, error){
+		"in one process":    func() ([]merge.TrialResult, error) { return trial.Merges(t.Context(), main, pairs) },
+		"in a process each": func() ([]merge.TrialResult, error) { return trial.OneByOne(t.Context(), pairs) },
 	} {
 		tried, err := ask()
 		if err != nil || !slices.Equal(files(tried), []string{"[a.txt]"}) {
@@ -199,9 +199,9 @@ func TestATrial_goesOnBehindAPairThatCannotBeMerged(t *testing.T) {
 	alone := commit(t, h.Path, "a.txt", "alone\n")
 	trial := h.trial(t, base)
 	pairs := [][2]string{{alone, base}, {tips["one"], tips["two"]}, {tips["one"], alone}, {tips["one"], base}}
-	for name, ask := range map[string]func() ([]merge.Tried, error){
-		"in one process":    func() ([]merge.Tried, error) { return trial.Merges(t.Context(), base, pairs) },
-		"in a process each": func() ([]merge.Tried, error) { return trial.OneByOne(t.Context(), pairs) },
+	for name, ask := range map[string]func() ([]merge.TrialResult, error){
+		"in one process":    func() ([]merge.TrialResult, error) { return trial.Merges(t.Context(), base, pairs) },
+		"in a process each": func() ([]merge.TrialResult, error) { return trial.OneByOne(t.Context(), pairs) },
 	} {
 		tried, err := ask()
 		if err != nil || !slices.Equal(files(tried), []string{"[]", "[a.txt]", "[]", "[]"}) {

@@ -50,7 +50,7 @@ func (s sweep) setAsideWorktrees(ctx context.Context, head, taskID string) (move
 // each of its commits. One with settings of its own, which may be an agent's, is not looked at with git.
 func (s sweep) holdsNothingNew(ctx context.Context, c git.Worktree, head string) bool {
 	inside := Slot{Repo: s.Repo, Dir: c.Path}
-	here, own := inside.own(ctx)
+	here, own := inside.ownPlace(ctx)
 	if !own || git.HasFile(here.gitDir, configFile) || git.OperationInProgress(here.gitDir) ||
 		git.HasFile(here.gitDir, "modules") || c.Locked != "" {
 		return false

@@ -24,11 +24,11 @@ func (s Contents) Work(ctx context.Context) (Work, error) {
 	if err != nil {
 		return Work{}, err
 	}
-	count, err := s.read(ctx, "rev-list", "--count", from+"..HEAD", "--")
+	count, err := s.readGit(ctx, "rev-list", "--count", from+"..HEAD", "--")
 	if err != nil {
 		return Work{}, fmt.Errorf("count the commits of %q: %w", s.Dir, err)
 	}
-	short, err := s.read(ctx, "diff", "--shortstat", "--no-ext-diff", "--no-textconv", from, "--")
+	short, err := s.readGit(ctx, "diff", "--shortstat", "--no-ext-diff", "--no-textconv", from, "--")
 	if err != nil {
 		return Work{}, fmt.Errorf("measure the changes of %q: %w", s.Dir, err)
 	}
@@ -56,8 +56,8 @@ func shortstat(text string) (added, removed int) {
 	return added, removed
 }
 
-// read runs git in the slot read-only: it takes no lock and may be called at any time.
-func (s Contents) read(ctx context.Context, args ...string) (proc.Result, error) {
+// readGit runs git in the slot read-only: it takes no lock and may be called at any time.
+func (s Contents) readGit(ctx context.Context, args ...string) (proc.Result, error) {
 	return s.Repo.Do(ctx, git.Call{Dir: s.Dir, Args: args, Env: []string{git.Reading}})
 }
 
@@ -70,7 +70,7 @@ func (s Contents) mergeBase(ctx context.Context) (string, error) {
 	if err := s.Repo.CheckComparable(ctx, s.Dir, base.Commit, "HEAD"); err != nil {
 		return "", fmt.Errorf("find where %q left %q: %w", s.Dir, base.Ref, err)
 	}
-	out, err := s.read(ctx, "merge-base", base.Commit, "HEAD")
+	out, err := s.readGit(ctx, "merge-base", base.Commit, "HEAD")
 	if err != nil {
 		return "", fmt.Errorf("find where %q left %q: %w", s.Dir, base.Ref, err)
 	}
