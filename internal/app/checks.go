@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"orange/internal/engine/evidence"
+	"orange/internal/rules/decide"
 	"orange/internal/rules/task"
+	"orange/internal/rules/workflow"
 	"orange/internal/run/environment"
 	"orange/internal/run/proc"
 	"orange/internal/store/home"
@@ -37,6 +39,18 @@ func (a *app) looker(patience time.Duration) *evidence.Looker {
 		JQTime: jqTime, Patience: patience}
 }
 
+// facts are what gates ask for, as the engine looks at it: it waits for checks.
+func (a *app) facts(ctx context.Context, t task.Task, def *workflow.Definition, parts []workflow.Part) (
+	map[string]decide.Fact, error) {
+	return a.looker(a.checkWait).Look(ctx, t, def, parts)
+}
+
+// factsNow are those that there are already.
+func (a *app) factsNow(ctx context.Context, t task.Task, def *workflow.Definition, parts []workflow.Part) (
+	map[string]decide.Fact, error) {
+	return a.looker(0).Peek(ctx, t, def, parts)
+}
+
 // programs runs jq and checks.
 func (a *app) programs() evidence.LocalPrograms {
 	return evidence.LocalPrograms{Home: a.dir, JQ: []string{a.self, jqWord}, Folders: a.pool, Locks: a.files,
@@ -59,7 +73,7 @@ func (c commands) RunCheck(ctx context.Context, id, check string, again bool) (t
 		err = nil
 	}
 	if err != nil {
-		c.Log.Error("a check could not be run", "component", "check", "task", id, "check", check, "error",
+		c.app.logger.Error("a check could not be run", "component", "check", "task", id, "check", check, "error",
 			err.Error())
 	}
 	return r, err

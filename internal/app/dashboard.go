@@ -59,7 +59,7 @@ func (a *app) showDashboard(ctx context.Context, project string, all bool) error
 		Out: a.call.Out, Environ: a.call.Env, Project: project, Message: word, Settings: a.home.ConfigText,
 	}
 	d.Open(ctx)
-	a.engine.Warn = d.Say
+	a.engine.OnWarn(d.Say)
 	var watcher sync.WaitGroup
 	var watching atomic.Bool
 	watcher.Go(func() {
@@ -94,7 +94,7 @@ func (a *app) showDashboard(ctx context.Context, project string, all bool) error
 	})
 	err = d.Run(ctx)
 	if broken, ok := errors.AsType[*dashboard.Fault](err); ok {
-		a.engine.Log.Error("the dashboard broke", "component", "dashboard", "where", broken.Where, "why",
+		a.logger.Error("the dashboard broke", "component", "dashboard", "where", broken.Where, "why",
 			fmt.Sprint(broken.Why), "trace", string(broken.Trace))
 		err = a.afterFault(ctx, broken, watching.Load(), messages(a.call))
 	}

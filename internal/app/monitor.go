@@ -31,14 +31,14 @@ func (a *app) monitor(say func(string)) (*monitor.Monitor, error) {
 	if err != nil {
 		return nil, err
 	}
-	notifier := monitor.Notifier{Argv: config.Notify, Log: a.engine.Log}
+	notifier := monitor.Notifier{Argv: config.Notify, Log: a.logger}
 	return &monitor.Monitor{
 		Agents: traces.Agents{Pool: a.pool, Server: a.server, System: proc.System{Grace: grace}, Mirrors: a.files,
 			Home: a.home},
 		Record: a.store, WatchRecord: a.store.Watch, Engine: a.engine, Rules: a.home,
 		PullRequests: (&pool.MonitoredRequests{Pool: a.pool, Now: time.Now}).Look,
 		Conflicts:    a.pool.FindConflicts,
-		Hint:         a.server.AwaitDeath, Heartbeat: a.lease.Heartbeat(a.engine.Log), Now: time.Now, Log: a.engine.Log,
+		Hint:         a.server.AwaitDeath, Heartbeat: a.lease.Heartbeat(a.logger), Now: time.Now, Log: a.logger,
 		Stall: cmp.Or(config.StalledAfter, usualStall), Needs: a.lookout.Waiting,
 		GoOn: a.engine.GoOn, Spent: proc.Spent,
 		Tell: func(ctx context.Context, t task.Task, text string) {
@@ -114,7 +114,7 @@ func (a *app) watchOver(ctx context.Context, on watchEvents) error {
 	if err != nil {
 		return err
 	}
-	release, err := a.lease.Wait(ctx, a.engine.Log, on.waits)
+	release, err := a.lease.Wait(ctx, a.logger, on.waits)
 	if release == nil {
 		return err
 	}
@@ -128,10 +128,10 @@ func (a *app) watchAlone(ctx context.Context, m *monitor.Monitor) error {
 	if err := launch.DropTickets(a.dir); err != nil {
 		return err
 	}
-	a.engine.Facts = a.looker(0).Look // a watch waits for nothing: what is being found out is asked for again
-	a.engine.Log.Info("watch begins", "component", "monitor", "process", os.Getpid())
+	a.checkWait = 0 // a watch waits for nothing: what is being found out is asked for again
+	a.logger.Info("watch begins", "component", "monitor", "process", os.Getpid())
 	m.Run(ctx)
-	a.engine.Log.Info("watch ends", "component", "monitor", "process", os.Getpid())
+	a.logger.Info("watch ends", "component", "monitor", "process", os.Getpid())
 	return nil
 }
 
@@ -164,7 +164,7 @@ func (w watch) Once(ctx context.Context, say func(string)) error {
 	}
 	ctx, off := context.WithCancel(ctx)
 	defer off()
-	go w.lease.Beat(ctx, w.engine.Log)
+	go w.lease.Beat(ctx, w.logger)
 	return m.Once(ctx)
 }
 

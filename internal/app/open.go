@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -54,6 +55,8 @@ type app struct {
 	executor     *hook.Executor
 	lookout      agents.Lookout
 	log          *logfile.Log
+	logger       *slog.Logger
+	checkWait    time.Duration // how long the engine waits for a check that runs
 
 	place
 	named  sync.Once
@@ -151,7 +154,7 @@ func (a *app) connect() error {
 	if a.log, err = logfile.Open(a.logPath(), a.files.Lock); err != nil {
 		return err
 	}
-	log := logfile.NewLogger(a.log, level)
+	a.logger, a.checkWait = logfile.NewLogger(a.log, level), checkPatience
 	a.home = &home.Home{Dir: a.dir, Workflows: workflows.Files, Usual: workflows.Usual, Harnesses: harnesses.Files,
 		Keeper: a.store,
 		Older: func(ctx context.Context) (older int, err error) {
@@ -161,31 +164,31 @@ func (a *app) connect() error {
 	a.server = tmux.ServerOf(a.dir, a.asker.Getenv)
 	a.lease = lease.Watch{Home: a.dir}
 	a.environments = &environment.PerTask{Home: a.dir, Server: a.server, Configure: a.configureTmux, Locks: a.files,
-		Log: log}
+		Log: a.logger}
 	a.agents = &agents.Observer{Server: a.server, Setup: a.home, Record: a.store, Configure: a.configureTmux}
-	a.pool = pool.New(pool.Surroundings{Home: a.dir, Setup: a.home, Record: a.store, Files: a.files, Log: log,
+	a.pool = pool.New(pool.Surroundings{Home: a.dir, Setup: a.home, Record: a.store, Files: a.files, Log: a.logger,
 		Environment: a.environments.Environment, Own: a.environments.OfChecks,
 		Terminal: a.server.Ready})
 	a.lookout = agents.Lookout{Observer: a.agents, Screens: &agents.Screens{}, Documents: a.files,
 		Missing: a.pool.MissingOfAll, Conflicts: a.pool.Conflicts}
 	a.agents.Touched, a.agents.Resume, a.agents.Messages = a.pool.Touched, a.home.Resume, messages(a.call)
 	guard := snapshots.NewGuard(a.dir, a.pool)
-	a.engine = &engine.Engine{
-		Record: a.store, Folder: a.files, Rules: a.home,
-		Work:     engine.GuardedWork{Work: a.pool, Guard: guard},
-		RunHooks: a.runHooks, Environments: a.environments,
-		Now: time.Now, Random: rand.Reader, Log: log, Patience: patience, Needs: a.lookout.Need,
-		SharedNews: a.pool.SharedNews, Ready: a.pool.Ready, HoldBack: proc.Pause,
-	}
-	a.engine.Facts, a.engine.Peek = a.looker(checkPatience).Look, a.looker(0).Peek
 	a.executor = &hook.Executor{
 		Sessions: a.agents, Processes: proc.System{Grace: grace}, Work: pool.Opener{Pool: a.pool},
-		Setup: hookSetup{a.home, a.environments, a.files}, Record: a.store, StartNext: a.engine.StartNext,
-		Now: time.Now, Conflicts: a.pool.Conflicts,
+		Setup: hookSetup{a.home, a.environments, a.files}, Record: a.store,
+		StartNext: func(ctx context.Context, of string) (string, error) { return a.engine.StartNext(ctx, of) },
+		Now:       time.Now, Conflicts: a.pool.Conflicts,
 		System: runtime.GOOS, Home: a.dir, Self: a.self, Need: a.lookout.Need,
 		Watch: func() error { return launcher.EnsureWatch(a.call, a.dir, a.self) },
 	}
-	a.engine.Agents, a.engine.Perform = windows{a.agents, a.executor}, engine.GuardHooks(guard, a.executor.Perform)
+	a.engine = engine.New(engine.Ports{
+		Record: a.store, Folder: a.files, Rules: a.home,
+		Work: engine.GuardedWork{Work: a.pool, Guard: guard}, Agents: windows{a.agents, a.executor},
+		Facts: a.facts, Peek: a.factsNow, Perform: engine.GuardHooks(guard, a.executor.Perform),
+		RunHooks: a.runHooks, Environments: a.environments,
+		Now: time.Now, Random: rand.Reader, Log: a.logger, Patience: patience, Needs: a.lookout.Need,
+		SharedNews: a.pool.SharedNews, Ready: a.pool.Ready, HoldBack: proc.Pause,
+	})
 	return nil
 }
 

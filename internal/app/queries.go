@@ -23,7 +23,7 @@ type queries struct {
 
 func (a *app) queries() queries {
 	return queries{&query.Service{Record: a.store, Setup: a.home, Files: a.files, Work: a.pool, Agents: a.lookout,
-		Refresh: a.engine.Refresh, Compare: a.looker(0).Compare, Now: a.engine.Now,
+		Refresh: a.engine.Refresh, Compare: a.looker(0).Compare, Now: time.Now,
 		Variables: environment.Variables{Home: a.dir}.Names}, a}
 }
 

@@ -15,7 +15,7 @@ import (
 // Actor finds out who asks about a task. A seat speaks only for its role and its own task. A caller without a seat
 // is a person, unless one of its parent processes is an agent, or its own process is one that only an agent has.
 // An empty id asks who the caller is in general. What an agent's program says of its conversation is noted on the way.
-func (e *Engine) Actor(ctx context.Context, id string, caller task.Caller) (task.Actor, error) {
+func (e *crew) Actor(ctx context.Context, id string, caller task.Caller) (task.Actor, error) {
 	seat, seated, err := e.seat(ctx, caller)
 	if err != nil {
 		return task.Actor{}, err
@@ -46,7 +46,7 @@ func (e *Engine) Actor(ctx context.Context, id string, caller task.Caller) (task
 }
 
 // Home reports, as an error, that the caller may not do what concerns the whole home.
-func (e *Engine) Home(ctx context.Context, what string, caller task.Caller) error {
+func (e *crew) Home(ctx context.Context, what string, caller task.Caller) error {
 	seat, _, err := e.seat(ctx, caller)
 	if err != nil {
 		return err
@@ -55,16 +55,16 @@ func (e *Engine) Home(ctx context.Context, what string, caller task.Caller) erro
 }
 
 // seat finds the seat that the caller shows, or that Orange gave to one of its parent processes.
-func (e *Engine) seat(ctx context.Context, caller task.Caller) (record.Seat, bool, error) {
+func (e *crew) seat(ctx context.Context, caller task.Caller) (record.Seat, bool, error) {
 	if caller.Secret != "" {
-		seat, err := e.Record.Seat(ctx, harness.SeatOf(caller.Secret))
+		seat, err := e.record.Seat(ctx, harness.SeatOf(caller.Secret))
 		if errors.Is(err, task.ErrNotFound) {
 			return seat, false, rejection.Denied("", "an unknown seat (ORANGE_SEAT)",
 				"use the seat that you were started with, or unset ORANGE_SEAT if you are a person")
 		}
 		return seat, err == nil, err
 	}
-	seat, err := e.Record.SeatOf(ctx, caller.Above...)
+	seat, err := e.record.SeatOf(ctx, caller.Above...)
 	if errors.Is(err, task.ErrNotFound) {
 		return seat, false, nil
 	}

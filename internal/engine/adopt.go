@@ -34,7 +34,7 @@ const (
 // event that tells of the rebuild, which the next rebuild adds, or the next command that looks at the task. Where a
 // batch cannot be written its tasks are adopted one by one, so that one that cannot come back keeps no other away.
 // Progress hears how many are done. Tasks whose workspace is not here wait for a free one and then go on.
-func (e *Engine) Adopt(ctx context.Context, told []record.Adoption,
+func (e *arrivals) Adopt(ctx context.Context, told []record.Adoption,
 	progress func(done int)) []record.Adopted {
 	out := make([]record.Adopted, len(told))
 	var taken *claims
@@ -65,11 +65,11 @@ func batchOf(told []record.Adoption) int {
 
 // adoptBatch adopts some tasks in one transaction. It goes by the claims that it is given, and returns them with those
 // of the tasks; nil where they have to be looked at again.
-func (e *Engine) adoptBatch(ctx context.Context, some []record.Adopted,
+func (e *arrivals) adoptBatch(ctx context.Context, some []record.Adopted,
 	taken *claims) *claims {
-	living, err := e.Agents.Living(ctx)
+	living, err := e.agents.Living(ctx)
 	if err == nil && taken == nil {
-		taken, err = claimsOn(ctx, e.Record, record.Filter{Live: true, Brief: true})
+		taken, err = claimsOn(ctx, e.record, record.Filter{Live: true, Brief: true})
 	}
 	if err == nil {
 		err = ctx.Err()
@@ -91,12 +91,12 @@ func (e *Engine) adoptBatch(ctx context.Context, some []record.Adopted,
 		if one.Err = err; err != nil {
 			continue
 		}
-		settled := taken.settle(one.Adoption, e.Now())
+		settled := taken.settle(one.Adoption, e.now())
 		settled.Task.Attention = attention(def, settled)
 		taken.add(settled.Task)
 		ready, claiming = append(ready, one), append(claiming, settled)
 	}
-	recorded, err := e.Record.Adopt(ctx, claiming)
+	recorded, err := e.record.Adopt(ctx, claiming)
 	if err != nil {
 		taken = nil
 		for _, one := range ready {
@@ -112,36 +112,36 @@ func (e *Engine) adoptBatch(ctx context.Context, some []record.Adopted,
 }
 
 // seatsAndRules gives the task's living agents their seats, and answers its workflow.
-func (e *Engine) seatsAndRules(ctx context.Context, a *record.Adoption, living []record.Seat) (
+func (e *arrivals) seatsAndRules(ctx context.Context, a *record.Adoption, living []record.Seat) (
 	*workflow.Definition, error) {
-	if err := reseat(e.Random, a, living); err != nil {
+	if err := reseat(e.random, a, living); err != nil {
 		return nil, err
 	}
-	a.FirstHook = e.Now().Unix()
+	a.FirstHook = e.now().Unix()
 	if a.Foreign { // the look at its folder kept nothing
-		if _, err := e.present(ctx, a.Task.Workflow.Name, task.Project{}); err != nil {
+		if _, err := e.present(ctx, e.rules, a.Task.Workflow.Name, task.Project{}); err != nil {
 			return nil, err
 		}
 	}
-	return e.Rules.Pinned(ctx, a.Task.Workflow)
+	return e.pinned(ctx, a.Task.Workflow)
 }
 
 // adoptAlone adopts one task whose agents have their seats. It does not make its files equal to the record.
-func (e *Engine) adoptAlone(ctx context.Context, a record.Adoption) (record.Adoption, error) {
-	def, err := e.Rules.Pinned(ctx, a.Task.Workflow)
+func (e *arrivals) adoptAlone(ctx context.Context, a record.Adoption) (record.Adoption, error) {
+	def, err := e.pinned(ctx, a.Task.Workflow)
 	if err != nil {
 		return a, err
 	}
 	for range maxConflicts {
-		taken, err := claimsOn(ctx, e.Record, record.Filter{Project: a.Task.Project, Branch: a.Task.Branch, Live: true})
+		taken, err := claimsOn(ctx, e.record, record.Filter{Project: a.Task.Project, Branch: a.Task.Branch, Live: true})
 		if err != nil {
 			return a, err
 		}
-		settled := taken.settle(a, e.Now())
+		settled := taken.settle(a, e.now())
 		settled.Task.Attention = attention(def, settled)
-		recorded, err := e.Record.Adopt(ctx, []record.Adoption{settled})
+		recorded, err := e.record.Adopt(ctx, []record.Adoption{settled})
 		if errors.Is(err, task.ErrConflict) || errors.Is(err, task.ErrBranchTaken) {
-			if _, unknown := e.Record.Load(ctx, a.Task.ID); errors.Is(unknown, task.ErrNotFound) {
+			if _, unknown := e.record.Load(ctx, a.Task.ID); errors.Is(unknown, task.ErrNotFound) {
 				continue // another task was faster: look again at what it has now
 			}
 		}
@@ -156,7 +156,7 @@ func (e *Engine) adoptAlone(ctx context.Context, a record.Adoption) (record.Adop
 }
 
 // syncAdopted makes the files of tasks that came back equal to the record, on all processors.
-func (e *Engine) syncAdopted(ctx context.Context, some []*record.Adopted) {
+func (e *arrivals) syncAdopted(ctx context.Context, some []*record.Adopted) {
 	var crew errgroup.Group
 	crew.SetLimit(runtime.GOMAXPROCS(0))
 	for _, one := range some {
@@ -164,8 +164,8 @@ func (e *Engine) syncAdopted(ctx context.Context, some []*record.Adopted) {
 			continue
 		}
 		crew.Go(func() error {
-			e.Log.Info("adopted", "component", "engine", "task", one.Task.ID, "status", string(one.Task.Status))
-			if err := e.Sync(ctx, one.Task.ID); err != nil { // it is on record all the same
+			e.log.Info("adopted", "component", "engine", "task", one.Task.ID, "status", string(one.Task.Status))
+			if err := e.files.Sync(ctx, one.Task.ID); err != nil { // it is on record all the same
 				one.Notes = append(one.Notes, "its files could not be made equal to the record: "+err.Error())
 			}
 			return nil

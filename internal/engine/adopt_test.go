@@ -39,7 +39,7 @@ func (w *world) adoptAll(into *counted, ids ...string) []record.Adopted {
 		must(w.t, err)
 		told = append(told, a)
 	}
-	into.Record, w.Record = w.Record, into
+	w.rewire(func(p *engine.Ports) { into.Record, p.Record = p.Record, into })
 	return w.Adopt(w.t.Context(), told, func(int) {})
 }
 
@@ -150,7 +150,7 @@ func TestARebuild_hasABoundOfTasksInATransactionAndStopsBetweenTwo(t *testing.T)
 		return out, nil
 	}
 	var far []int
-	into.Record, w.Record = w.Record, into
+	w.rewire(func(p *engine.Ports) { into.Record, p.Record = p.Record, into })
 	out := w.Adopt(ctx, told, func(done int) { far = append(far, done) })
 	if !slices.Equal(into.sizes, []int{500, 500}) || !slices.Equal(far, []int{0, 500, 1000}) {
 		t.Errorf("the transactions have %v tasks, and it told of %v", into.sizes, far)

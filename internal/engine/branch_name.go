@@ -14,7 +14,7 @@ import (
 
 // createNamed makes a task with the id that it is given. Where it has the branch named after its summary, that has a
 // number where another task has the same name.
-func (e *Engine) createNamed(ctx context.Context, n task.New) (record.Outcome, error) {
+func (e *arrivals) createNamed(ctx context.Context, n task.New) (record.Outcome, error) {
 	const most = 100
 	name := branchFromWords(n.Summary)
 	if !n.NameBranch || n.Branch != "" || name == "" {

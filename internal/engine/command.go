@@ -14,7 +14,7 @@ import (
 )
 
 // Command asks for the move that a command means in the task's workflow.
-func (e *Engine) Command(ctx context.Context, id, command string, actor task.Actor,
+func (e *requests) Command(ctx context.Context, id, command string, actor task.Actor,
 	reason string) (record.Outcome, error) {
 	r := &request{
 		Request: task.Request{Task: id, Actor: actor, Reason: reason, Command: true},
@@ -22,12 +22,12 @@ func (e *Engine) Command(ctx context.Context, id, command string, actor task.Act
 			return decide.MoveTarget(def, t, command)
 		},
 	}
-	return e.once(ctx, id, actor, func() (record.Outcome, error) { return e.request(ctx, r) })
+	return e.outcomes.once(ctx, id, actor, func() (record.Outcome, error) { return e.request(ctx, r) })
 }
 
 // Spawn starts a task. One that has begun goes on in its status, as by Respawn, and is left alone where its agent
 // lives.
-func (e *Engine) Spawn(ctx context.Context, id string, alive func(task.Task, string) (bool, error), actor task.Actor,
+func (e *requests) Spawn(ctx context.Context, id string, alive func(task.Task, string) (bool, error), actor task.Actor,
 	reason string) (record.Outcome, error) {
 	begun := false
 	r := &request{
@@ -37,13 +37,13 @@ func (e *Engine) Spawn(ctx context.Context, id string, alive func(task.Task, str
 			return to, begun, err
 		},
 	}
-	return e.once(ctx, id, actor, func() (record.Outcome, error) {
+	return e.outcomes.once(ctx, id, actor, func() (record.Outcome, error) {
 		out, err := e.request(ctx, r)
 		if err != nil || !begun {
 			return out, err
 		}
 		lives := false
-		again, err := e.respawn(ctx, id, func(t task.Task, role string) (bool, error) {
+		again, err := e.crew.respawn(ctx, id, func(t task.Task, role string) (bool, error) {
 			var err error
 			lives, err = alive(t, role)
 			return lives, err
@@ -57,7 +57,7 @@ func (e *Engine) Spawn(ctx context.Context, id string, alive func(task.Task, str
 }
 
 // RequestChanges writes a person's change requests into the document and sends the task back to its worker.
-func (e *Engine) RequestChanges(ctx context.Context, id, text string, actor task.Actor) (record.Outcome, error) {
+func (e *requests) RequestChanges(ctx context.Context, id, text string, actor task.Actor) (record.Outcome, error) {
 	r := &request{Request: task.Request{Task: id, Actor: actor, Reason: text, Command: true}}
 	r.target = func(def *workflow.Definition, t task.Task) (task.Status, bool, error) {
 		to, _, err := decide.MoveTarget(def, t, workflow.MoveRequestChanges)
@@ -71,11 +71,11 @@ func (e *Engine) RequestChanges(ctx context.Context, id, text string, actor task
 			return evidence.Instructed(t, r.To)
 		}
 		block := "\n" + decide.FixInstructions + "\n\n" + document.Demote(text) + "\n"
-		whole, err := e.Folder.Read(t.Project, t.ID, true)
+		whole, err := e.folder.Read(t.Project, t.ID, true)
 		if err == nil && bytes.HasSuffix(whole, []byte(block)) {
 			return nil // a program that was ended before its commit has written it
 		}
-		return e.Folder.Append(t.Project, t.ID, block)
+		return e.folder.Append(t.Project, t.ID, block)
 	}
-	return e.once(ctx, id, actor, func() (record.Outcome, error) { return e.request(ctx, r) })
+	return e.outcomes.once(ctx, id, actor, func() (record.Outcome, error) { return e.request(ctx, r) })
 }

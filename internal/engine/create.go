@@ -19,12 +19,12 @@ import (
 
 // Create makes a task. With n.Spawn it also starts the task, or queues it if no workspace is free. Where n has an id,
 // or its request a key, a task that was created so before is the answer.
-func (e *Engine) Create(ctx context.Context, n task.New) (record.Outcome, error) {
+func (e *arrivals) Create(ctx context.Context, n task.New) (record.Outcome, error) {
 	if n.ID != "" || n.Actor.Key != "" {
 		return e.createOnce(ctx, n)
 	}
 	random := make([]byte, task.IDLength)
-	if _, err := io.ReadFull(e.Random, random); err != nil {
+	if _, err := io.ReadFull(e.random, random); err != nil {
 		return record.Outcome{}, fmt.Errorf("make an id: %w", err)
 	}
 	var err error
@@ -35,9 +35,9 @@ func (e *Engine) Create(ctx context.Context, n task.New) (record.Outcome, error)
 }
 
 // create makes a task with the id that it is given.
-func (e *Engine) create(ctx context.Context, n task.New) (record.Outcome, error) {
+func (e *arrivals) create(ctx context.Context, n task.New) (record.Outcome, error) {
 	id := n.ID
-	def, err := e.present(ctx, n.Workflow, n.Project)
+	def, err := e.present(ctx, e.rules, n.Workflow, n.Project)
 	if err != nil {
 		return record.Outcome{}, err
 	}
@@ -57,19 +57,19 @@ func (e *Engine) create(ctx context.Context, n task.New) (record.Outcome, error)
 	if t.Branch == "" {
 		t.Branch = task.DefaultBranch(id)
 	}
-	if err := e.checkBranch(ctx, n.Project, t); err != nil {
+	if err := e.looks.checkBranch(ctx, n.Project, t); err != nil {
 		return record.Outcome{}, err
 	}
 	status, _ := decide.FirstMove(def, n)
-	if err := e.mayWait(ctx, def, n, status); err != nil {
+	if err := e.turns.mayWait(ctx, def, n, status); err != nil {
 		return record.Outcome{}, err
 	}
 	in := replay.Inputs{Ask: replay.AskCreate, To: status}
-	c, err := decide.Create(def, t, status, n.Actor, e.Now())
+	c, err := decide.Create(def, t, status, n.Actor, e.now())
 	if n.Plan != "" {
 		n.Spawn = false // the task's first event starts the agent that reviews the plan
 		in = replay.Inputs{Ask: replay.AskPlan}
-		c, err = decide.CreateFromPlan(def, t, n.Actor, e.Now())
+		c, err = decide.CreateFromPlan(def, t, n.Actor, e.now())
 	}
 	if err == nil {
 		guarantee.Pin(&c.Events[0], n.Project.Promise)
@@ -98,7 +98,7 @@ func (e *Engine) create(ctx context.Context, n task.New) (record.Outcome, error)
 	}
 	c.PoolSize = n.Project.PoolSize
 	if len(n.Variables) > 0 { // before the first program of the task can start
-		if err := e.Environments.Give(ctx, id, n.Variables); err != nil {
+		if err := e.environments.Give(ctx, id, n.Variables); err != nil {
 			return record.Outcome{}, err
 		}
 	}
@@ -107,11 +107,11 @@ func (e *Engine) create(ctx context.Context, n task.New) (record.Outcome, error)
 
 // mayMakeAnother refuses a task of an agent where agents made many that no one has begun. Agents that ask at the same
 // instant may get one more each.
-func (e *Engine) mayMakeAnother(ctx context.Context, n task.New) error {
+func (e *arrivals) mayMakeAnother(ctx context.Context, n task.New) error {
 	if n.Actor.Role == task.RoleHuman {
 		return nil
 	}
-	live, err := e.Record.List(ctx, record.Filter{Project: n.Project.Name, Live: true})
+	live, err := e.record.List(ctx, record.Filter{Project: n.Project.Name, Live: true})
 	if err != nil {
 		return err
 	}
@@ -120,7 +120,7 @@ func (e *Engine) mayMakeAnother(ctx context.Context, n task.New) error {
 		if t.Workspace != "" || t.Previous != "" {
 			continue
 		}
-		events, err := e.Record.Events(ctx, t.ID, 0)
+		events, err := e.record.Events(ctx, t.ID, 0)
 		if err != nil {
 			return err
 		}
@@ -132,7 +132,7 @@ func (e *Engine) mayMakeAnother(ctx context.Context, n task.New) error {
 }
 
 // commitNew writes the task's document, commits its first event, and starts the task if the caller wants that.
-func (e *Engine) commitNew(ctx context.Context, def *workflow.Definition, c record.Change,
+func (e *arrivals) commitNew(ctx context.Context, def *workflow.Definition, c record.Change,
 	n task.New) (record.Outcome, error) {
 	body := "\n"
 	if context := strings.TrimSpace(n.Context); context != "" {
@@ -142,24 +142,24 @@ func (e *Engine) commitNew(ctx context.Context, def *workflow.Definition, c reco
 		body += "\n## Plan File\n\n" + document.Demote(plan) + "\n"
 	}
 	// The document comes first: a recorded task that lost its context on the way would look like one without context.
-	if err := e.Folder.Create(c.Task, body); err != nil {
-		return record.Outcome{}, errors.Join(err, e.Environments.Forget(ctx, c.Task.ID))
+	if err := e.folder.Create(c.Task, body); err != nil {
+		return record.Outcome{}, errors.Join(err, e.environments.Forget(ctx, c.Task.ID))
 	}
-	t, err := e.Record.Commit(ctx, c)
+	t, err := e.record.Commit(ctx, c)
 	if err != nil {
-		_, trash := e.Folder.Trash(c.Task.Project, c.Task.ID)
+		_, trash := e.folder.Trash(c.Task.Project, c.Task.ID)
 		if errors.Is(err, task.ErrPoolFull) {
-			err = e.poolFull(ctx, n.Project, c.Task.Status)
+			err = e.rooms.poolFull(ctx, n.Project, c.Task.Status)
 		}
-		return record.Outcome{}, errors.Join(err, trash, e.Environments.Forget(ctx, c.Task.ID))
+		return record.Outcome{}, errors.Join(err, trash, e.environments.Forget(ctx, c.Task.ID))
 	}
 	if len(n.MayChange) > 0 {
 		u := task.Update{Actor: n.Actor, MayChange: n.MayChange, Reason: atCreation}
-		if _, err := e.update(ctx, t.ID, u); err != nil {
+		if _, err := e.requests.update(ctx, t.ID, u); err != nil {
 			return record.Outcome{Task: t}, err
 		}
 	}
-	out, err := e.conclude(ctx, t, t.Seq, n.Actor)
+	out, err := e.outcomes.conclude(ctx, t, t.Seq, n.Actor)
 	if err != nil || !n.Spawn || t.Status != def.Initial {
 		return out, err
 	}
@@ -167,16 +167,16 @@ func (e *Engine) commitNew(ctx context.Context, def *workflow.Definition, c reco
 }
 
 // startNew starts a task that was created to be started at once.
-func (e *Engine) startNew(ctx context.Context, def *workflow.Definition, out record.Outcome, t task.Task,
+func (e *arrivals) startNew(ctx context.Context, def *workflow.Definition, out record.Outcome, t task.Task,
 	n task.New) (record.Outcome, error) {
 	if t.WaitsForTasks() {
-		return e.waits(ctx, out, n.Actor)
+		return e.turns.waits(ctx, out, n.Actor)
 	}
 	to, err := decide.SpawnTarget(def, t)
 	if err != nil {
 		return out, err
 	}
-	started, err := e.move(ctx, task.Request{Task: t.ID, To: to, Actor: n.Actor, Reason: n.Reason})
+	started, err := e.requests.move(ctx, task.Request{Task: t.ID, To: to, Actor: n.Actor, Reason: n.Reason})
 	if err != nil { // without the rest of the message a person would create it again
 		return out, fmt.Errorf("task %s was created and is %s, but it cannot be started: %w; start it with: "+
 			"orange task spawn %s", t.ID, t.Status, err, t.ID)

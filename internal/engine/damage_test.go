@@ -92,7 +92,7 @@ func (around) Needs(context.Context, []task.Task) (map[string]string, map[string
 	return nil, nil, nil
 }
 func (a around) Pinned(ctx context.Context, ref task.WorkflowRef) (*workflow.Definition, error) {
-	return a.Rules.Pinned(ctx, ref)
+	return a.ports.Rules.Pinned(ctx, ref)
 }
 
 // doctor examines the home, on a machine on which all is well.

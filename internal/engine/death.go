@@ -18,7 +18,7 @@ import (
 // they may be the cause of it, or be about to start the next agent. It also leaves the death of an agent whose start
 // is not on record yet. If a successor's start has begun, the exit of the agent before it does not matter: that
 // start ends its seat. Died sets the hooks of the move going and does not wait for them.
-func (e *Engine) Died(ctx context.Context, death task.Death) (record.Outcome, error) {
+func (e *crew) Died(ctx context.Context, death task.Death) (record.Outcome, error) {
 	// what has begun runs to its end; and the database need not listen for a cancel at every step
 	ctx = context.WithoutCancel(ctx)
 	if starting, err := e.isStarting(ctx, death.Task, death.Hook); err != nil || starting {
@@ -54,14 +54,14 @@ func (e *Engine) Died(ctx context.Context, death task.Death) (record.Outcome, er
 	case isDeleted(err), errors.Is(err, errNotNow):
 		return record.Outcome{}, nil // the next look meets a death that waits for hooks or for evidence
 	case errors.Is(err, task.ErrPoolFull):
-		return record.Outcome{}, e.noRoom(ctx, was.Task)
+		return record.Outcome{}, e.rooms.noRoom(ctx, was.Task)
 	case errors.Is(err, task.ErrNobody):
-		e.restoreFiles(ctx, death.Task)
+		e.files.restoreFiles(ctx, death.Task)
 		return record.Outcome{}, nil
 	case err != nil:
 		return record.Outcome{}, err
 	}
-	out, err := e.announceAndRun(ctx, then.Task, len(c.Hooks) > 0)
+	out, err := e.outcomes.announceAndRun(ctx, then.Task, len(c.Hooks) > 0)
 	if then.Task.Attention != was.Task.Attention {
 		out.Asks = then.Task.Attention
 	}
@@ -74,18 +74,18 @@ func (e *Engine) Died(ctx context.Context, death task.Death) (record.Outcome, er
 
 // lookAfterDeath looks at the evidence that a dead agent has left. While the task owes hooks, or evidence is being
 // gathered, the error is errNotNow.
-func (e *Engine) lookAfterDeath(ctx context.Context, id string, death task.Death) (s step, err error) {
-	s.Snapshot, s.evidence, err = e.inspect(ctx, id, func(now record.Snapshot) (bool, error) {
+func (e *crew) lookAfterDeath(ctx context.Context, id string, death task.Death) (s step, err error) {
+	s.Snapshot, s.evidence, err = e.files.inspect(ctx, id, func(now record.Snapshot) (bool, error) {
 		if decide.Explains(now.Owed) {
 			return false, errNotNow
 		}
 		return true, nil
 	})
 	if err == nil {
-		s.def, err = e.rules(ctx, s.Task)
+		s.def, err = e.rulesOf(ctx, s.Task)
 	}
 	if err == nil {
-		err = e.facts(ctx, s.Snapshot, s.def, decide.DeathWantsTree(s.def, s.Task),
+		err = e.looks.addFacts(ctx, s.Snapshot, s.def, decide.DeathWantsTree(s.def, s.Task),
 			decide.NeedsOfDeath(s.def, s.Task, death), &s.evidence)
 	}
 	if err == nil && isGathering(s.evidence) {
@@ -96,8 +96,8 @@ func (e *Engine) lookAfterDeath(ctx context.Context, id string, death task.Death
 
 // consequence is what follows from a death. It adds the last words of the agent where they matter. The error is
 // task.ErrNobody where another process has handled the death.
-func (e *Engine) consequence(ctx context.Context, s step, death *task.Death) (record.Change, error) {
-	now := e.Now()
+func (e *crew) consequence(ctx context.Context, s step, death *task.Death) (record.Change, error) {
+	now := e.now()
 	c := decide.Exit(s.def, s.Task, s.evidence, *death, now)
 	if !decide.NeedsWords(c) {
 		return c, nil
@@ -119,18 +119,18 @@ func (e *Engine) consequence(ctx context.Context, s step, death *task.Death) (re
 
 // endedWith is with what a dead agent ended. Orange asks that only where it matters: where a person hears of the death,
 // or it counts.
-func (e *Engine) endedWith(ctx context.Context, death task.Death) (with, resume string, _ error) {
+func (e *crew) endedWith(ctx context.Context, death task.Death) (with, resume string, _ error) {
 	if death.Ending.Itself() {
 		return "", "", nil
 	}
-	events, err := e.Record.Events(ctx, death.Task, 0)
+	events, err := e.record.Events(ctx, death.Task, 0)
 	if err != nil {
 		return "", "", err
 	}
 	for i := len(events) - 1; i >= 0; i-- {
 		started := events[i].Type == history.AgentSpawned || events[i].Type == history.ReviewStarted
 		if started && events[i].Data["role"] == death.Role {
-			return e.Agents.Lost(ctx, death, events[i].Time)
+			return e.agents.Lost(ctx, death, events[i].Time)
 		}
 	}
 	return "", "", nil
@@ -138,13 +138,13 @@ func (e *Engine) endedWith(ctx context.Context, death task.Death) (with, resume 
 
 // lastWords adds to a death with what the agent ended, what it said last, and the limit of its provider that this tells
 // of.
-func (e *Engine) lastWords(ctx context.Context, t task.Task, evidence decide.Evidence, death task.Death,
+func (e *crew) lastWords(ctx context.Context, t task.Task, evidence decide.Evidence, death task.Death,
 	now time.Time) (task.Death, error) {
 	var err error
 	if death.LostWith, death.Resume, err = e.endedWith(ctx, death); err != nil {
 		return death, err
 	}
-	said, err := e.Agents.LastWords(ctx, death)
+	said, err := e.agents.LastWords(ctx, death)
 	if err != nil {
 		death.LastWords = "could not be read: " + err.Error()
 		return death, nil
@@ -153,11 +153,11 @@ func (e *Engine) lastWords(ctx context.Context, t task.Task, evidence decide.Evi
 	if said == "" {
 		return death, nil
 	}
-	events, err := e.Record.Events(ctx, t.ID, 0)
+	events, err := e.record.Events(ctx, t.ID, 0)
 	if err != nil {
 		return death, err
 	}
-	limit, err := e.Agents.Limit(t, death, events, now)
+	limit, err := e.agents.Limit(t, death, events, now)
 	if err != nil {
 		death.LastWords += "\n(whether that tells of a limit is not known: " + err.Error() + ")"
 		return death, nil

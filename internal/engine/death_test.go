@@ -273,7 +273,7 @@ func TestDied_leavesADeathForLaterWhoseStartIsNotOnRecordYet(t *testing.T) {
 	id := w.create("fix", true).Task.ID
 	var death task.Death
 	watch := w.another()
-	w.Perform = interrupted(w.performer.Perform, func(job record.Job) {
+	perform := interrupted(w.performer.Perform, func(job record.Job) {
 		if job.Hook.Action != action.SpawnAgent {
 			return
 		}
@@ -288,6 +288,7 @@ func TestDied_leavesADeathForLaterWhoseStartIsNotOnRecordYet(t *testing.T) {
 			t.Errorf("open while the hook is performed are %+v, %v", open, err)
 		}
 	})
+	w.rewire(func(p *engine.Ports) { p.Perform = perform })
 	must(t, w.Settle(t.Context(), id))
 	for range 2 {
 		watch.die(death)
@@ -340,8 +341,8 @@ func TestDied_saysThatTheRulesAreGone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.reach("working")
-	death, rules := w.death(id, task.RoleWorker), w.Rules
-	w.Rules = lostRules{rules}
+	death, rules := w.death(id, task.RoleWorker), w.ports.Rules
+	w.rewire(func(p *engine.Ports) { p.Rules = lostRules{rules} })
 	_, err := w.Died(t.Context(), death)
 	_, _, late := w.Timeouts(t.Context(), id)
 	for what, err := range map[string]error{"a death": err, "a timeout": late} {
@@ -349,7 +350,7 @@ func TestDied_saysThatTheRulesAreGone(t *testing.T) {
 			t.Errorf("%s ended with %v", what, err)
 		}
 	}
-	w.Rules = rules
+	w.rewire(func(p *engine.Ports) { p.Rules = rules })
 	if gone, err := w.Died(t.Context(), task.Death{Task: "nothere", Role: task.RoleWorker}); err != nil || gone.Moved {
 		t.Errorf("the death of an agent without a task: %+v, %v", gone, err)
 	}

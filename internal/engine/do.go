@@ -39,7 +39,7 @@ const maxConflicts = 100
 // faster. Without a ruling it commits nothing, and the task is not changed. It answers the task as it is then, without
 // hooks that the change sets going; with an error, as it was looked at. Where no workspace is free the error of the
 // commit is a task.ErrPoolFull.
-func (e *Engine) do(ctx context.Context, id string, look look, rule func(step) (*ruling, error)) (
+func (e *core) do(ctx context.Context, id string, look look, rule func(step) (*ruling, error)) (
 	s step, changed bool, err error) {
 	for range maxConflicts {
 		if s, err = look(ctx, id); err != nil && !errors.Is(err, errAgain) {
@@ -64,7 +64,7 @@ func (e *Engine) do(ctx context.Context, id string, look look, rule func(step) (
 }
 
 // startingFrom looks at nothing the first time, as the caller has just done so, and then at the record.
-func (e *Engine) startingFrom(s step) look {
+func (e *core) startingFrom(s step) look {
 	looked := false
 	return func(ctx context.Context, id string) (step, error) {
 		if looked {
@@ -104,14 +104,14 @@ func (s step) after(c record.Change, t task.Task) step {
 }
 
 // onRecord looks at the record alone, for what is noted and not decided.
-func (e *Engine) onRecord(ctx context.Context, id string) (step, error) {
+func (e *core) onRecord(ctx context.Context, id string) (step, error) {
 	s, err := e.load(ctx, id)
 	return step{Snapshot: s}, err
 }
 
 // load loads a task. The error is a notOnRecord where it is not on record: what else is not found is no word on that.
-func (e *Engine) load(ctx context.Context, id string) (record.Snapshot, error) {
-	s, err := e.Record.Load(ctx, id)
+func (e *core) load(ctx context.Context, id string) (record.Snapshot, error) {
+	s, err := e.record.Load(ctx, id)
 	if errors.Is(err, task.ErrNotFound) {
 		err = notOnRecord{err}
 	}
@@ -130,15 +130,15 @@ func isDeleted(err error) bool {
 }
 
 // withRules looks at the record and at the task's rules.
-func (e *Engine) withRules(ctx context.Context, id string) (s step, err error) {
+func (e *core) withRules(ctx context.Context, id string) (s step, err error) {
 	if s, err = e.onRecord(ctx, id); err == nil {
-		s.def, err = e.rules(ctx, s.Task)
+		s.def, err = e.rulesOf(ctx, s.Task)
 	}
 	return s, err
 }
 
 // change is do for what needs no rules: build tells what follows, if that is due.
-func (e *Engine) change(ctx context.Context, id string, build func(record.Snapshot) (
+func (e *core) change(ctx context.Context, id string, build func(record.Snapshot) (
 	c record.Change, due bool, err error)) (t task.Task, changed bool, err error) {
 	s, changed, err := e.do(ctx, id, e.onRecord, func(s step) (*ruling, error) {
 		c, due, err := build(s.Snapshot)
@@ -151,7 +151,7 @@ func (e *Engine) change(ctx context.Context, id string, build func(record.Snapsh
 }
 
 // amend is change, and makes the files equal to the record after it.
-func (e *Engine) amend(ctx context.Context, id string, build func(record.Snapshot) (
+func (e *files) amend(ctx context.Context, id string, build func(record.Snapshot) (
 	c record.Change, due bool, err error)) (t task.Task, changed bool, err error) {
 	if t, changed, err = e.change(ctx, id, build); changed {
 		err = e.Sync(ctx, id)
@@ -181,7 +181,7 @@ func (r ruling) withInputs(s step) (record.Change, error) {
 // commit commits what follows from a look, and keeps the exact texts that it rests on, and others that were read, where
 // a later look finds them. They are written before the commit, and hardened against a power cut after it: no one who
 // waits for the change waits for that.
-func (e *Engine) commit(ctx context.Context, s step, r ruling) (step, error) {
+func (e *core) commit(ctx context.Context, s step, r ruling) (step, error) {
 	c, err := r.withInputs(s)
 	if err != nil {
 		return step{}, err
@@ -199,7 +199,7 @@ func (e *Engine) commit(ctx context.Context, s step, r ruling) (step, error) {
 	var fresh []string
 	for _, rested := range slices.Concat(c.Spent, c.Seen) {
 		text, _ := s.evidence.Text(rested)
-		isFresh, err := e.Folder.Keep(c.Task.Project, c.Task.ID, rested.Digest, text)
+		isFresh, err := e.folder.Keep(c.Task.Project, c.Task.ID, rested.Digest, text)
 		if err != nil {
 			return step{}, err
 		}
@@ -207,14 +207,14 @@ func (e *Engine) commit(ctx context.Context, s step, r ruling) (step, error) {
 			fresh = append(fresh, rested.Digest)
 		}
 	}
-	t, err := e.Record.Commit(ctx, c)
+	t, err := e.record.Commit(ctx, c)
 	if errors.Is(err, task.ErrConflict) {
 		err = errAgain
 	}
 	if err != nil {
 		return step{}, err
 	}
-	if err := e.Folder.Harden(t.Project, t.ID, fresh...); err != nil { // the move is made, and its text is there
+	if err := e.folder.Harden(t.Project, t.ID, fresh...); err != nil { // the move is made, and its text is there
 		e.logFailure("evidence may not outlive a power cut", t.ID, err)
 	}
 	return s.after(c, t), nil

@@ -185,11 +185,11 @@ type Environments interface {
 type Facts func(ctx context.Context, t task.Task, def *workflow.Definition, parts []workflow.Part) (
 	map[string]decide.Fact, error)
 
-// Engine makes every change of a task. Every field but Ready, SharedNews, Needs, HoldBack and Warn is required.
+// Ports are what an engine works with. Every one but Ready, SharedNews, Needs, HoldBack and Warn is required.
 //
 // What is outside comes in by five ports, one for each neighbour that a simulation fakes, and not by one with all of
 // their methods: a program would have to join them again, and a test could not fake one of them alone.
-type Engine struct {
+type Ports struct {
 	Record Record
 	Folder Folder
 	Rules  Rules
@@ -221,17 +221,6 @@ type Engine struct {
 	// HoldBack keeps the caller waiting for so long, or until the context ends; nil where no one has to wait.
 	HoldBack func(ctx context.Context, wait time.Duration)
 
-	// passes on to the caller of this process what a person should know; nil if there is no such caller
+	// Warn passes on to the caller of this process what a person should know; nil if there is no such caller.
 	Warn func(text string)
-
-	// is called while a request waits for its hooks, and once more with an empty action when it waits no longer;
-	// nil if no one looks
-	waiting func(action string, waited time.Duration)
 }
-
-// OnWait has what a request waits for told: the action of the hook, and for how long the request has waited.
-// An empty action is the end of it.
-func (e *Engine) OnWait(tell func(action string, waited time.Duration)) { e.waiting = tell }
-
-// OnWarn has a person hear what is no part of an answer.
-func (e *Engine) OnWarn(tell func(text string)) { e.Warn = tell }

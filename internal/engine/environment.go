@@ -11,7 +11,7 @@ import (
 
 // keepForStart keeps a person's environment if their hooks prepare a workspace or start an agent, even if they are
 // performed by now. What an agent asks for runs in the environment that was kept before.
-func (e *Engine) keepForStart(ctx context.Context, id string, hooks []task.OwedHook, actor task.Actor) {
+func (e *outcomes) keepForStart(ctx context.Context, id string, hooks []task.OwedHook, actor task.Actor) {
 	if slices.ContainsFunc(hooks, func(h task.OwedHook) bool { return runsIn(h.Action) }) {
 		e.keepEnvironment(ctx, id, actor)
 	}
@@ -25,15 +25,15 @@ func runsIn(name string) bool {
 
 // keepEnvironment keeps the environment of this process for a task, if it is a person's. A failure holds nothing up:
 // the process that performs the hooks keeps one before it starts an agent, and reports why it cannot.
-func (e *Engine) keepEnvironment(ctx context.Context, id string, actor task.Actor) {
+func (e *outcomes) keepEnvironment(ctx context.Context, id string, actor task.Actor) {
 	if actor.Role != task.RoleHuman {
 		return
 	}
-	if err := e.Environments.Keep(ctx, id); err != nil {
+	if err := e.environments.Keep(ctx, id); err != nil {
 		e.logFailure("the environment of the person who asked could not be kept", id, err)
 		return
 	}
-	s, err := e.Record.Load(ctx, id)
+	s, err := e.record.Load(ctx, id)
 	if errors.Is(err, task.ErrNotFound) ||
 		err == nil && s.Task.Workspace == "" && !s.Task.Queued() && !s.Task.WaitsForTasks() && !owesRoom(s.Owed) {
 		// the task gave its workspace back meanwhile, and with it went the earlier environment
@@ -47,8 +47,8 @@ func owesRoom(owed []task.OwedHook) bool {
 }
 
 // dropEnvironment drops what is kept for a task. The doctor finds what a failure leaves over.
-func (e *Engine) dropEnvironment(ctx context.Context, id string) {
-	if err := e.Environments.Drop(ctx, id); err != nil {
+func (e *outcomes) dropEnvironment(ctx context.Context, id string) {
+	if err := e.environments.Drop(ctx, id); err != nil {
 		e.logFailure("the environment of a task could not be dropped", id, err)
 	}
 }

@@ -196,7 +196,9 @@ func TestEnvironment_isKeptAlsoWhereSomebodyElseWasQuickerToPerformTheHooks(t *t
 	id := w.create("later", false).Task.ID
 	w.wantTold(id, "")
 	other := w.another()
-	w.Record = &quick{Record: w.Record, meanwhile: func() { must(t, other.Settle(t.Context(), id)) }}
+	w.rewire(func(p *engine.Ports) {
+		p.Record = &quick{Record: p.Record, meanwhile: func() { must(t, other.Settle(t.Context(), id)) }}
+	})
 	_, err := w.Command(t.Context(), id, "spawn", human, "")
 	must(t, err)
 	w.wantTold(id, "keep")

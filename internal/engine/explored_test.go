@@ -222,8 +222,7 @@ func firstEndsAgent(owed []task.OwedHook) bool {
 // steps makes the walk of the seed, and returns how often it looked.
 func (w *walk) steps(steps int) (looks int) {
 	w.p = &process{sim: w.simulation, number: 1, name: "walk"}
-	w.p.buildEngine()
-	w.p.engine.Facts = randomFacts{w}.Look
+	w.p.buildEngine(randomFacts{w}.Look)
 	w.create()
 	for ; looks < steps && w.failure == ""; looks++ {
 		t := w.explored()
@@ -364,7 +363,7 @@ func TestSimulation_meetsAnAgentThatLivesUntilItsWorkspaceIsReady(t *testing.T) 
 	}
 	runWalk(t, readSetting(t).under(def), 1, 0xe5, func(w *walk) {
 		w.reach, w.p = reach, &process{sim: w.simulation, number: 1, name: "walk"}
-		w.p.buildEngine()
+		w.p.buildEngine(gateFacts{w.p}.Look)
 		out, err := w.p.engine.Create(background, task.New{Project: w.Project, Summary: "mend the gate",
 			Harness: "claude", ReviewHarness: "codex", Workflow: "any", Actor: human, Spawn: true})
 		if w.id = out.Task.ID; err != nil {

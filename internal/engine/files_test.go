@@ -246,7 +246,7 @@ func TestUpdate_hasTheSessionFollowTheBranch(t *testing.T) {
 		{"four", &signs{name: "garden/four"}, "garden/four"},
 		{"four", &signs{name: "garden/four~abc"}, "garden/four~abc"}, // Orange makes up for what it could not do then
 	} {
-		w.Agents = tt.terminal
+		w.rewire(func(p *engine.Ports) { p.Agents = tt.terminal })
 		if got := update(tt.branch); before == "" || got.Session != tt.session {
 			t.Errorf("on %q with %v its session is %q, want %q", tt.branch, tt.terminal, got.Session, tt.session)
 		}
@@ -271,9 +271,11 @@ func TestWhatPeopleWriteWhileTheHeaderIsRenewed_isNotLost(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.reach("planning")
-	w.Folder = &lateHand{Folder: w.files, write: func() {
-		w.edit(id, "\nsummary: \"mend the gate\"\n", "\nsummary: \"paint the gate\"\n")
-	}}
+	w.rewire(func(p *engine.Ports) {
+		p.Folder = &lateHand{Folder: w.files, write: func() {
+			w.edit(id, "\nsummary: \"mend the gate\"\n", "\nsummary: \"paint the gate\"\n")
+		}}
+	})
 	w.write(id, plan)
 	w.move(id, "working", worker)
 	wantText(t, "summary", w.task(id).Summary, "paint the gate")

@@ -8,9 +8,9 @@ import (
 )
 
 // Free ends the session of a task that is over and gives its workspace back, if its last transition did not.
-func (e *Engine) Free(ctx context.Context, id string) error {
+func (e *rooms) Free(ctx context.Context, id string) error {
 	s, changed, err := e.do(ctx, id, e.onRecord, func(s step) (*ruling, error) {
-		c, due := decide.Free(s.Task, s.Owed, e.Now())
+		c, due := decide.Free(s.Task, s.Owed, e.now())
 		if !due {
 			return nil, nil
 		}
@@ -19,6 +19,6 @@ func (e *Engine) Free(ctx context.Context, id string) error {
 	if err != nil || !changed {
 		return err
 	}
-	_, err = e.announceAndRun(ctx, s.Task, true)
+	_, err = e.outcomes.announceAndRun(ctx, s.Task, true)
 	return err
 }

@@ -18,42 +18,42 @@ const goOnLater = 30 * time.Second
 
 // GoOn tells an agent that rests at its provider's limit to go on once the limit is over. It returns when to ask again;
 // zero if there is nothing to wait for. It types only where that is safe, and never waits for that.
-func (e *Engine) GoOn(ctx context.Context, id string, rest record.Rest) (again time.Time, err error) {
+func (e *crew) GoOn(ctx context.Context, id string, rest record.Rest) (again time.Time, err error) {
 	s, limit, err := e.restsAt(ctx, id, rest)
 	if err != nil {
 		return again, err
 	}
-	if again, err = e.goOnAt(ctx, s, rest, limit); err != nil || again.IsZero() || again.After(e.Now()) {
+	if again, err = e.goOnAt(ctx, s, rest, limit); err != nil || again.IsZero() || again.After(e.now()) {
 		return again, err
 	}
-	release, idle, err := e.Folder.TryLock(hooksLock(id))
+	release, idle, err := e.folder.TryLock(hooksLock(id))
 	if err != nil || !idle { // a hook may type into the same window
-		return e.Now().Add(goOnLater), err
+		return e.now().Add(goOnLater), err
 	}
 	defer release()
 	told := false
-	err = e.Agents.Say(ctx, s.Task, rest.Role, rest.Harness, harness.GoOn, func(ctx context.Context) error {
+	err = e.agents.Say(ctx, s.Task, rest.Role, rest.Harness, harness.GoOn, func(ctx context.Context) error {
 		told = true
 		return e.noteGoOn(ctx, id, rest, limit)
 	})
 	if _, unsafe := errors.AsType[*tmux.NotSafe](err); unsafe && !told {
-		return e.Now().Add(goOnLater), nil // people know of a dialog, and a draft of theirs stays as it is
+		return e.now().Add(goOnLater), nil // people know of a dialog, and a draft of theirs stays as it is
 	}
 	if told {
-		err = errors.Join(err, e.Sync(ctx, id))
+		err = errors.Join(err, e.files.Sync(ctx, id))
 	}
 	return time.Time{}, err
 }
 
 // restsAt is the limit at which an agent rests, with the task as it is then.
-func (e *Engine) restsAt(ctx context.Context, id string, rest record.Rest) (record.Snapshot, task.Limit, error) {
+func (e *crew) restsAt(ctx context.Context, id string, rest record.Rest) (record.Snapshot, task.Limit, error) {
 	limit := task.Limit{Line: rest.Line, Provider: rest.Provider, Until: rest.Until}
-	s, evidence, err := e.inspect(ctx, id, func(record.Snapshot) (bool, error) { return true, nil })
+	s, evidence, err := e.files.inspect(ctx, id, func(record.Snapshot) (bool, error) { return true, nil })
 	if err != nil {
 		return s, limit, err
 	}
-	evidence.Subject = subjectOf(ctx, e.Work, s, false)
-	events, err := e.Record.Events(ctx, id, 0)
+	evidence.Subject = subjectOf(ctx, e.work, s, false)
+	events, err := e.record.Events(ctx, id, 0)
 	if err != nil {
 		return s, limit, err
 	}
@@ -61,12 +61,12 @@ func (e *Engine) restsAt(ctx context.Context, id string, rest record.Rest) (reco
 }
 
 // goOnAt is when an agent is to go on; zero if it is not. Its time has come unless it is after now.
-func (e *Engine) goOnAt(ctx context.Context, s record.Snapshot, rest record.Rest, limit task.Limit) (time.Time, error) {
-	def, err := e.rules(ctx, s.Task)
+func (e *crew) goOnAt(ctx context.Context, s record.Snapshot, rest record.Rest, limit task.Limit) (time.Time, error) {
+	def, err := e.rulesOf(ctx, s.Task)
 	if err != nil {
 		return time.Time{}, err
 	}
-	now := e.Now()
+	now := e.now()
 	if _, due, again := decide.GoOn(def, s.Task, rest.Role, limit, rest.Since, now); !due {
 		return again, nil
 	}
@@ -74,9 +74,9 @@ func (e *Engine) goOnAt(ctx context.Context, s record.Snapshot, rest record.Rest
 }
 
 // noteGoOn records that Orange tells an agent to go on, right before it types that.
-func (e *Engine) noteGoOn(ctx context.Context, id string, rest record.Rest, limit task.Limit) error {
+func (e *crew) noteGoOn(ctx context.Context, id string, rest record.Rest, limit task.Limit) error {
 	_, _, err := e.do(ctx, id, e.withRules, func(s step) (*ruling, error) {
-		c, due, _ := decide.GoOn(s.def, s.Task, rest.Role, limit, rest.Since, e.Now())
+		c, due, _ := decide.GoOn(s.def, s.Task, rest.Role, limit, rest.Since, e.now())
 		if !due {
 			return nil, task.Notef(task.ErrConflict, "the task has changed meanwhile")
 		}

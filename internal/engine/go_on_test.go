@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"orange/internal/engine"
 	"orange/internal/rules/history"
 	"orange/internal/rules/record"
 	"orange/internal/rules/task"
@@ -31,7 +32,7 @@ func TestGoOn_isTypedWhenTheLimitIsOverAndCounted(t *testing.T) {
 	rest := record.Rest{Role: "worker", Harness: "own", Provider: "acme", Line: "limit reached", Since: since,
 		Until: until}
 	v := &voice{unsafe: []error{&tmux.NotSafe{Reason: tmux.DialogOpen}}}
-	w.Agents = v
+	w.rewire(func(p *engine.Ports) { p.Agents = v })
 	goOn := func() time.Time {
 		again, err := w.GoOn(t.Context(), id, rest)
 		must(t, err)
@@ -66,7 +67,7 @@ func TestGoOn_isTypedWhenTheLimitIsOverAndCounted(t *testing.T) {
 	}
 	lost := &voice{unsafe: []error{task.ErrNotFound}}
 	w.edit(id, "A new text", "Another new text")
-	w.Agents = lost
+	w.rewire(func(p *engine.Ports) { p.Agents = lost })
 	if _, err := w.GoOn(t.Context(), id, rest); !errors.Is(err, task.ErrNotFound) {
 		t.Errorf("an agent that is not there: %v", err)
 	}
@@ -77,7 +78,7 @@ func TestDied_atALimitIsNoCrash(t *testing.T) {
 	w := newWorld(t)
 	id := w.reach("working")
 	until := w.clock.Now().Add(3 * time.Hour).Truncate(time.Millisecond)
-	w.Agents = &agentsAtLimit{until: until}
+	w.rewire(func(p *engine.Ports) { p.Agents = &agentsAtLimit{until: until} })
 	seats, err := w.store.OpenSeats(t.Context(), id)
 	must(t, err)
 	out, err := w.Died(t.Context(), task.Death{Task: id, Role: "worker", Hook: seats[0].Hook,

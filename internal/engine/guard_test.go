@@ -89,7 +89,8 @@ func TestAnActThatWaits_saysWhoDoesItLater(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	g := &guard{refuses: errUnanswered}
-	w.Work = engine.GuardedWork{Work: &branch{fakeRepository: w.repository, unpushed: []string{"one", "two"}}, Guard: g}
+	b := &branch{fakeRepository: w.repository, unpushed: []string{"one", "two"}}
+	w.rewire(func(p *engine.Ports) { p.Work = engine.GuardedWork{Work: b, Guard: g} })
 	id := w.reach("reviewing")
 	p := engine.GuardHooks(g, (&acted{}).Perform)
 	_, hook := p(t.Context(), record.Job{Hook: task.OwedHook{Hook: task.Hook{Action: action.PushBranch}}})
@@ -143,8 +144,8 @@ func TestAHookThatIsHeldBack_isTriedAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	g := &guard{refuses: errElsewhere}
-	w.Perform = engine.GuardHooks(g, w.performer.Perform)
-	w.Work = &branch{fakeRepository: w.repository}
+	w.rewire(func(p *engine.Ports) { p.Perform = engine.GuardHooks(g, w.performer.Perform) })
+	w.rewire(func(p *engine.Ports) { p.Work = &branch{fakeRepository: w.repository} })
 	id := w.reach("reviewing")
 	out, _, err := w.Merge(t.Context(), id, task.Merge{}, human)
 	must(t, err)
@@ -199,7 +200,7 @@ func TestGuardedWork_holdsBackWhatOriginGets(t *testing.T) {
 		if c.local {
 			m = local{b}
 		}
-		w.Work = engine.GuardedWork{Work: m, Guard: c.guard}
+		w.rewire(func(p *engine.Ports) { p.Work = engine.GuardedWork{Work: m, Guard: c.guard} })
 		id := w.reach("reviewing")
 		_, _, err := w.Merge(t.Context(), id, c.asked, human)
 		begun := len(w.events(id, history.MergeBegun))
@@ -219,7 +220,7 @@ func TestGuardedWork_asksOnceMoreBeforeTheDefaultBranchMoves(t *testing.T) {
 	w := newWorld(t)
 	g := &guard{}
 	b := &branch{fakeRepository: w.repository, meanwhile: func() { g.refuses = errElsewhere }}
-	w.Work = engine.GuardedWork{Work: b, Guard: g}
+	w.rewire(func(p *engine.Ports) { p.Work = engine.GuardedWork{Work: b, Guard: g} })
 	id := w.reach("reviewing")
 	_, _, err := w.Merge(t.Context(), id, task.Merge{}, human)
 	if !errors.Is(err, fencing.ErrHeldBack) || b.merges != 0 || len(w.events(id, history.MergeBegun)) > 0 {
@@ -250,8 +251,8 @@ func TestAMergeThatIsCutShortByTheLease_isNoFailedMerge(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	l := leased{&branch{fakeRepository: w.repository}, &guard{}}
-	w.Facts, w.Rules = l.Look, gated{w.Rules}
-	w.Work = engine.GuardedWork{Work: l, Guard: l.guard}
+	w.rewire(func(p *engine.Ports) { p.Facts, p.Rules = l.Look, gated{p.Rules} })
+	w.rewire(func(p *engine.Ports) { p.Work = engine.GuardedWork{Work: l, Guard: l.guard} })
 	id := w.reach("reviewing")
 	_, _, err := w.Merge(t.Context(), id, task.Merge{}, human)
 	if !errors.Is(err, fencing.ErrHeldBack) || !strings.Contains(err.Error(), "it is not known") {
@@ -271,7 +272,9 @@ func TestMergeMany_leavesOutWhatIsHeldBack(t *testing.T) {
 	w := newWorld(t)
 	b := &branch{fakeRepository: w.repository}
 	held := w.reach("reviewing")
-	w.Work = engine.GuardedWork{Work: b, Guard: &guard{held: []string{held}, refuses: errElsewhere}}
+	w.rewire(func(p *engine.Ports) {
+		p.Work = engine.GuardedWork{Work: b, Guard: &guard{held: []string{held}, refuses: errElsewhere}}
+	})
 	other := w.create("other", true).Task.ID
 	w.write(other, plan)
 	w.move(other, "working", worker)

@@ -35,6 +35,7 @@ import (
 // world is an engine with a real record, real files and fake hooks.
 type world struct {
 	*engine.Engine
+	ports      engine.Ports
 	t          *testing.T
 	home       string
 	store      *sqlite.Store
@@ -72,17 +73,24 @@ func (w *world) another() *world {
 	rules := &home.Home{Dir: w.home, Workflows: workflows.Files, Usual: workflows.Usual, Keeper: store}
 	other := *w
 	other.store, other.runner = store, &runner{}
-	other.Engine = &engine.Engine{
+	other.ports = engine.Ports{
 		Record: store, Folder: w.files, Rules: rules, Work: w.repository, Agents: &fakeAgents{},
 		Perform: w.performer.Perform, Facts: w.repository.Look, Peek: (&glances{}).Peek,
 		RunHooks: other.runner.Run, Environments: w.environments, Now: w.clock.Now,
 		Random: rand.Reader, Log: slog.New(slog.DiscardHandler), Patience: 20 * time.Millisecond,
 	}
+	other.Engine = engine.New(other.ports)
 	other.runner.engine = other.Engine
 	if w.performer.engine == nil {
 		w.performer.engine = other.Engine
 	}
 	return &other
+}
+
+// rewire has the engine work with other ports.
+func (w *world) rewire(change func(p *engine.Ports)) {
+	change(&w.ports)
+	*w.Engine = *engine.New(w.ports)
 }
 
 // many has other programs at work on the same home do something at the same instant.

@@ -41,7 +41,7 @@ func (p *watched) Perform(ctx context.Context, job record.Job) (record.Effect, e
 // watch watches the performer of the world.
 func (w *world) watch() *watched {
 	p := &watched{perform: w.performer.Perform, adds: map[string]record.Effect{}}
-	w.Perform = p.Perform
+	w.rewire(func(to *engine.Ports) { to.Perform = p.Perform })
 	return p
 }
 
@@ -139,7 +139,7 @@ func TestAHook_startsTheRoleAndTheHarnessThatAreMeant(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			seen := w.watch()
-			w.Rules = roles{w.Rules, tt.harness, tt.permissions}
+			w.rewire(func(p *engine.Ports) { p.Rules = roles{p.Rules, tt.harness, tt.permissions} })
 			id := w.work(tt.hook)
 			job := seen.job(t, action.SpawnAgent)
 			wantText(t, "role", job.Role, tt.role)
@@ -158,7 +158,7 @@ func TestARespawn_startsTheRolesOwnHarness(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	seen := w.watch()
-	w.Rules = roles{w.Rules, "aider", ""}
+	w.rewire(func(p *engine.Ports) { p.Rules = roles{p.Rules, "aider", ""} })
 	id := w.work("")
 	seen.jobs = nil
 	_, err := w.Respawn(t.Context(), id, func(task.Task, string) (bool, error) { return false, nil }, human)
@@ -252,7 +252,7 @@ func TestRequestPR_isRefusedWhereItMakesNoSense(t *testing.T) {
 	bare := w.reach("planning")
 	over := w.reach("working")
 	w.move(over, "cancelled", human)
-	w.Work = behind{w.repository}
+	w.rewire(func(p *engine.Ports) { p.Work = behind{w.repository} })
 	seen.jobs = nil
 	for id, says := range map[string]string{waiting: "no one has worked on the branch", over: "one that is",
 		bare: "commit the work there first"} {
@@ -272,7 +272,7 @@ func TestRequestPR_isRefusedWhereThereIsNoOrigin(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.reach("reviewing")
-	w.Work = alone{w.repository}
+	w.rewire(func(p *engine.Ports) { p.Work = alone{w.repository} })
 	before := w.everything()
 	_, err := w.RequestPR(t.Context(), id, human)
 	wantCode(t, err, rejection.PRRefused)

@@ -17,22 +17,22 @@ import (
 // key that is on its way is waited for. A refusal is not kept: Orange judges a repeat again.
 //
 // Its caller holds no lock: the answer to an agent that asks in a loop is held back here.
-func (e *Engine) once(ctx context.Context, id string, actor task.Actor,
+func (e *outcomes) once(ctx context.Context, id string, actor task.Actor,
 	do func() (record.Outcome, error)) (record.Outcome, error) {
 	out, err := e.underKey(ctx, id, actor, do)
-	if no, is := errors.AsType[*rejection.Rejection](err); is && no.Wait > 0 && e.HoldBack != nil {
-		e.HoldBack(ctx, no.Wait)
+	if no, is := errors.AsType[*rejection.Rejection](err); is && no.Wait > 0 && e.holdBack != nil {
+		e.holdBack(ctx, no.Wait)
 		no.Wait = 0
 	}
 	return out, err
 }
 
-func (e *Engine) underKey(ctx context.Context, id string, actor task.Actor,
+func (e *outcomes) underKey(ctx context.Context, id string, actor task.Actor,
 	do func() (record.Outcome, error)) (record.Outcome, error) {
 	if actor.Key == "" {
 		return do()
 	}
-	release, err := e.Folder.Lock(ctx, idempotency.Lock(id, actor.Key))
+	release, err := e.folder.Lock(ctx, idempotency.Lock(id, actor.Key))
 	if err != nil {
 		return record.Outcome{}, err
 	}
@@ -50,13 +50,13 @@ func (e *Engine) underKey(ctx context.Context, id string, actor task.Actor,
 // Answered is the answer to a request that was done under the actor's key before, with how a merge was made. Where
 // the program that did it was ended before its hooks were done, Answered has them performed. An error that is a
 // idempotency.ErrReused says that the key stands for another request.
-func (e *Engine) Answered(ctx context.Context, id string, actor task.Actor) (
+func (e *outcomes) Answered(ctx context.Context, id string, actor task.Actor) (
 	out record.Outcome, how string, answered bool, err error) {
-	s, err := e.Record.Load(ctx, id)
+	s, err := e.record.Load(ctx, id)
 	if err != nil {
 		return out, "", false, err
 	}
-	events, err := e.Record.Events(ctx, id, 0)
+	events, err := e.record.Events(ctx, id, 0)
 	if err != nil {
 		return out, "", false, err
 	}
@@ -72,9 +72,9 @@ func (e *Engine) Answered(ctx context.Context, id string, actor task.Actor) (
 }
 
 // answer tells of an event of a task's history as the request did that it answers.
-func (e *Engine) answer(ctx context.Context, s record.Snapshot, events []history.Event, a idempotency.Earlier,
+func (e *outcomes) answer(ctx context.Context, s record.Snapshot, events []history.Event, a idempotency.Earlier,
 	actor task.Actor) (record.Outcome, error) {
-	def, err := e.rules(ctx, s.Task)
+	def, err := e.rulesOf(ctx, s.Task)
 	if err != nil {
 		return record.Outcome{}, err
 	}
@@ -88,17 +88,17 @@ func (e *Engine) answer(ctx context.Context, s record.Snapshot, events []history
 		out = record.Outcome{}
 	case a.Event.Type == history.QueuedForSpace:
 		out = record.Outcome{Queued: true}
-		out.Holders, err = e.Record.Holders(ctx, s.Task.Project)
+		out.Holders, err = e.record.Holders(ctx, s.Task.Project)
 	default:
 		out.Hooks, err = e.hooksAgain(ctx, s.Task.ID, a.Event.Seq, actor)
 	}
 	if err != nil {
 		return record.Outcome{}, err
 	}
-	if err := e.Sync(ctx, s.Task.ID); err != nil {
+	if err := e.files.Sync(ctx, s.Task.ID); err != nil {
 		out.Warning = err.Error()
 	}
-	if s, err = e.Record.Load(ctx, s.Task.ID); err != nil {
+	if s, err = e.record.Load(ctx, s.Task.ID); err != nil {
 		return record.Outcome{}, err
 	}
 	out.Task, err = a.Task(events, s.Task, live)
@@ -106,8 +106,8 @@ func (e *Engine) answer(ctx context.Context, s record.Snapshot, events []history
 }
 
 // hooksAgain has the hooks of an event performed that are still owed, and answers all of them.
-func (e *Engine) hooksAgain(ctx context.Context, id string, event int, actor task.Actor) ([]task.OwedHook, error) {
-	hooks, err := e.Record.Hooks(ctx, id, event)
+func (e *outcomes) hooksAgain(ctx context.Context, id string, event int, actor task.Actor) ([]task.OwedHook, error) {
+	hooks, err := e.record.Hooks(ctx, id, event)
 	if err != nil || !isOwing(hooks) {
 		return hooks, err
 	}
@@ -116,49 +116,49 @@ func (e *Engine) hooksAgain(ctx context.Context, id string, event int, actor tas
 }
 
 // keepNothing records that a request had nothing to do, where no event has its key.
-func (e *Engine) keepNothing(ctx context.Context, id string, actor task.Actor) error {
+func (e *outcomes) keepNothing(ctx context.Context, id string, actor task.Actor) error {
 	ctx = context.WithoutCancel(ctx)
-	_, _, err := e.amend(ctx, id, func(s record.Snapshot) (c record.Change, due bool, err error) {
-		events, err := e.Record.Events(ctx, id, 0)
+	_, _, err := e.files.amend(ctx, id, func(s record.Snapshot) (c record.Change, due bool, err error) {
+		events, err := e.record.Events(ctx, id, 0)
 		if err != nil {
 			return c, false, err
 		}
 		a, err := idempotency.Find(events, actor)
-		return idempotency.Nothing(s, actor, "", e.Now()), !a.Found, err
+		return idempotency.Nothing(s, actor, "", e.now()), !a.Found, err
 	})
 	return err
 }
 
 // failedOnce records, where the request has a key, that it failed after it was on record: the answer to a
 // repeat is that failure, and nothing is done.
-func (e *Engine) failedOnce(ctx context.Context, id string, actor task.Actor, failed error) error {
+func (e *outcomes) failedOnce(ctx context.Context, id string, actor task.Actor, failed error) error {
 	if failed == nil || actor.Key == "" {
 		return nil
 	}
 	ctx = context.WithoutCancel(ctx)
 	_, _, err := e.change(ctx, id, func(s record.Snapshot) (record.Change, bool, error) {
-		return idempotency.Nothing(s, actor, failed.Error(), e.Now()), true, nil
+		return idempotency.Nothing(s, actor, failed.Error(), e.now()), true, nil
 	})
 	return err
 }
 
 // createOnce creates a task with an id that is known before, the caller's own or the one that belongs to the key. A
 // task that has it is the answer; one that was to be started and was not yet is started.
-func (e *Engine) createOnce(ctx context.Context, n task.New) (record.Outcome, error) {
+func (e *arrivals) createOnce(ctx context.Context, n task.New) (record.Outcome, error) {
 	if n.ID == "" {
 		var err error
 		if n.ID, err = idempotency.ID(n.Actor.Key); err != nil {
 			return record.Outcome{}, err
 		}
 	}
-	release, err := e.Folder.Lock(ctx, idempotency.Lock(n.ID, n.Actor.Key))
+	release, err := e.folder.Lock(ctx, idempotency.Lock(n.ID, n.Actor.Key))
 	if err != nil {
 		return record.Outcome{}, err
 	}
 	defer release()
-	s, err := e.Record.Load(ctx, n.ID)
+	s, err := e.record.Load(ctx, n.ID)
 	if errors.Is(err, task.ErrNotFound) {
-		lines, err := e.Folder.ReadHistory(n.Project.Name, n.ID)
+		lines, err := e.folder.ReadHistory(n.Project.Name, n.ID)
 		if err == nil && len(lines) > 0 {
 			err = task.Notef(task.ErrUsage, "cannot create the task %s: there is a folder with the history of a task "+
 				"of that id, which is not on record; bring it back with orange doctor --rebuild, or move the folder "+
@@ -180,7 +180,7 @@ func (e *Engine) createOnce(ctx context.Context, n task.New) (record.Outcome, er
 		return record.Outcome{}, task.Notef(kind, "cannot create the task %s in %q: the task that was created so "+
 			"is in %q; use another key or id", n.ID, n.Project.Name, s.Task.Project)
 	}
-	events, err := e.Record.Events(ctx, n.ID, 0)
+	events, err := e.record.Events(ctx, n.ID, 0)
 	if err != nil {
 		return record.Outcome{}, err
 	}
@@ -188,7 +188,7 @@ func (e *Engine) createOnce(ctx context.Context, n task.New) (record.Outcome, er
 	if err != nil {
 		return record.Outcome{}, err
 	}
-	def, err := e.rules(ctx, s.Task)
+	def, err := e.rulesOf(ctx, s.Task)
 	if err != nil {
 		return record.Outcome{}, err
 	}
@@ -200,13 +200,13 @@ func (e *Engine) createOnce(ctx context.Context, n task.New) (record.Outcome, er
 	if !a.Found {
 		a = idempotency.Earlier{Found: true, Event: birthEvent(events, n.Spawn)}
 	}
-	return e.answer(ctx, s, events, a, n.Actor)
+	return e.outcomes.answer(ctx, s, events, a, n.Actor)
 }
 
 // startAgain starts a task whose creation was cut short between its first event and its start.
-func (e *Engine) startAgain(ctx context.Context, def *workflow.Definition, s record.Snapshot, events []history.Event,
+func (e *arrivals) startAgain(ctx context.Context, def *workflow.Definition, s record.Snapshot, events []history.Event,
 	n task.New) (record.Outcome, error) {
-	out, err := e.answer(ctx, s, events, idempotency.Earlier{Found: true, Event: events[0]}, n.Actor)
+	out, err := e.outcomes.answer(ctx, s, events, idempotency.Earlier{Found: true, Event: events[0]}, n.Actor)
 	if err != nil {
 		return out, err
 	}

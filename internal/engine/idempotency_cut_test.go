@@ -78,11 +78,11 @@ func (f cutFolder) Keep(project, id, digest, text string) (bool, error) {
 // killedAt does something with a program that is killed at a step, and reports whether it came to that.
 func (w *world) killedAt(step int, do func(e *engine.Engine) (record.Outcome, error)) (was bool) {
 	c := &cut{at: step}
-	e := *w.Engine
-	e.Record, e.Folder = cutRecord{e.Record, c}, cutFolder{e.Folder, c}
-	e.RunHooks = func(ctx context.Context, id string, person bool) error {
+	p := w.ports
+	p.Record, p.Folder = cutRecord{p.Record, c}, cutFolder{p.Folder, c}
+	p.RunHooks = func(ctx context.Context, id string, person bool) error {
 		c.step()
-		err := w.RunHooks(ctx, id, person)
+		err := w.ports.RunHooks(ctx, id, person)
 		c.step()
 		return err
 	}
@@ -93,7 +93,7 @@ func (w *world) killedAt(step int, do func(e *engine.Engine) (record.Outcome, er
 			}
 		}
 	}()
-	_, _ = do(&e)
+	_, _ = do(engine.New(p))
 	return false
 }
 

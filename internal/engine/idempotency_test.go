@@ -86,16 +86,18 @@ func TestARequestWithAKey_isDoneOnceAndAnsweredAgain(t *testing.T) {
 				id := w.reach(r.from)
 				w.write(id, r.text)
 				before := len(w.events(id, r.kind))
-				whole := w.RunHooks
+				whole := w.ports.RunHooks
 				if cut {
-					w.RunHooks = func(context.Context, string, bool) error { return errCut }
+					w.rewire(func(p *engine.Ports) {
+						p.RunHooks = func(context.Context, string, bool) error { return errCut }
+					})
 				}
 				first, err := r.do(t.Context(), w.Engine, id)
 				if cut {
 					if !errors.Is(err, errCut) {
 						t.Fatalf("it was not cut short: %+v, %v", first, err)
 					}
-					w.RunHooks = whole
+					w.rewire(func(p *engine.Ports) { p.RunHooks = whole })
 					first, err = r.do(t.Context(), w.Engine, id)
 				}
 				must(t, err)
@@ -206,7 +208,7 @@ func TestAMergeWithAKey_goesOnWhereItWasCutShort(t *testing.T) {
 	w := newWorld(t)
 	id := w.reach("reviewing")
 	work := &branch{fakeRepository: w.repository, cut: true}
-	w.Work = work
+	w.rewire(func(p *engine.Ports) { p.Work = work })
 	asked := under(human, "k", "merge")
 	if _, _, err := w.Merge(t.Context(), id, task.Merge{}, asked); err == nil {
 		t.Fatal("it was not cut short")

@@ -22,14 +22,14 @@ const waitForPerson = "The task is now {status}, where a person looks after it. 
 
 // job gathers what the performer needs. Hooks that may start an agent get a seat, committed before they begin; the task
 // is answered as it is then.
-func (e *Engine) job(ctx context.Context, s step, hook task.OwedHook) (then step, job record.Job, seat *record.Seat,
+func (e *hooks) job(ctx context.Context, s step, hook task.OwedHook) (then step, job record.Job, seat *record.Seat,
 	err error) {
 	def, job, err := e.jobOf(ctx, s.Task, hook)
 	if err != nil || job.Role == "" {
 		return s, job, nil, err
 	}
 	secret := make([]byte, 32)
-	if _, err := io.ReadFull(e.Random, secret); err != nil {
+	if _, err := io.ReadFull(e.random, secret); err != nil {
 		return s, job, nil, fmt.Errorf("make a seat: %w", err)
 	}
 	job.Secret = hex.EncodeToString(secret)
@@ -54,13 +54,13 @@ func (e *Engine) job(ctx context.Context, s step, hook task.OwedHook) (then step
 }
 
 // jobOf is what the performer needs of a hook besides a seat, with the rules of its task.
-func (e *Engine) jobOf(ctx context.Context, t task.Task, hook task.OwedHook) (def *workflow.Definition, job record.Job,
+func (e *hooks) jobOf(ctx context.Context, t task.Task, hook task.OwedHook) (def *workflow.Definition, job record.Job,
 	err error) {
 	job = record.Job{Task: t, Hook: hook}
-	if job.Project, err = e.Work.Project(t.Project); err != nil {
+	if job.Project, err = e.registered(t.Project); err != nil {
 		return nil, job, err
 	}
-	if def, err = e.rules(ctx, t); err != nil {
+	if def, err = e.rulesOf(ctx, t); err != nil {
 		return nil, job, err
 	}
 	state, _ := def.State(t.Status)
@@ -83,18 +83,18 @@ func (e *Engine) jobOf(ctx context.Context, t task.Task, hook task.OwedHook) (de
 
 // startFor is what an agent of a role that is about to start finds: which commit it is about, and the verdicts that
 // are not its own. It is kept with the agent's seat, before the agent's process exists.
-func (e *Engine) startFor(ctx context.Context, def *workflow.Definition, t task.Task, role string) (task.Start, error) {
+func (e *hooks) startFor(ctx context.Context, def *workflow.Definition, t task.Task, role string) (task.Start, error) {
 	state, _ := def.State(t.Status)
 	if state.Role != role {
-		return task.Start{Subject: subjectOf(ctx, e.Work, record.Snapshot{Task: t}, false)}, nil
+		return task.Start{Subject: subjectOf(ctx, e.work, record.Snapshot{Task: t}, false)}, nil
 	}
-	start := task.Start{Subject: subjectOf(ctx, e.Work, record.Snapshot{Task: t},
+	start := task.Start{Subject: subjectOf(ctx, e.work, record.Snapshot{Task: t},
 		state.Subject == workflow.SubjectWorktree)}
 	parts := decide.NeedsOnStart(def, t.Status)
 	if len(parts) == 0 {
 		return start, nil
 	}
-	_, evidence := readDocument(e.Folder, t, decide.NeedsDocument(parts))
+	_, evidence := readDocument(e.folder, t, decide.NeedsDocument(parts))
 	if evidence.Trouble != "" { // a verdict unseen now would later count as the agent's own
 		return start, fmt.Errorf("look at the verdicts that are there before the %s is started: %s", role,
 			evidence.Trouble)
@@ -102,7 +102,7 @@ func (e *Engine) startFor(ctx context.Context, def *workflow.Definition, t task.
 	files := slices.DeleteFunc(slices.Clone(parts), func(p workflow.Part) bool { return p.Section != "" })
 	if len(files) > 0 {
 		var err error
-		if evidence.Facts, err = e.Facts(ctx, t, def, files); err != nil {
+		if evidence.Facts, err = e.facts(ctx, t, def, files); err != nil {
 			return start, fmt.Errorf("look at the verdicts that are there before the %s is started: %w", role, err)
 		}
 	}
@@ -111,14 +111,14 @@ func (e *Engine) startFor(ctx context.Context, def *workflow.Definition, t task.
 }
 
 // startOf is what the agent that a hook started found: it comes from the seat of the attempt that started the agent.
-func (e *Engine) startOf(ctx context.Context, effect record.Effect, issued *record.Seat) (task.Start, error) {
+func (e *hooks) startOf(ctx context.Context, effect record.Effect, issued *record.Seat) (task.Start, error) {
 	switch {
 	case effect.Seat == nil || issued == nil:
 		return task.Start{}, nil
 	case effect.Seat.Hash == "" || effect.Seat.Hash == issued.Hash:
 		return issued.Start, nil
 	}
-	earlier, err := e.Record.Seat(ctx, effect.Seat.Hash)
+	earlier, err := e.record.Seat(ctx, effect.Seat.Hash)
 	if errors.Is(err, task.ErrNotFound) {
 		return task.Start{Subject: task.Subject{Trouble: "its agent was started before that was noted"}}, nil
 	}
@@ -126,18 +126,18 @@ func (e *Engine) startOf(ctx context.Context, effect record.Effect, issued *reco
 }
 
 // addSubject adds to the change of a performed hook what the evidence in the task's status is about from now on.
-func (e *Engine) addSubject(ctx context.Context, c *record.Change, s record.Snapshot, hook task.OwedHook,
+func (e *hooks) addSubject(ctx context.Context, c *record.Change, s record.Snapshot, hook task.OwedHook,
 	effect record.Effect, start task.Start) error {
 	if effect.Seat == nil && (hook.Action != action.AcquireWorkspace || s.Task.Subject.Commit != "") {
 		return nil
 	}
-	def, err := e.rules(ctx, s.Task)
+	def, err := e.rulesOf(ctx, s.Task)
 	if err != nil {
 		return err
 	}
 	if effect.Seat == nil {
 		state, _ := def.State(s.Task.Status)
-		subject := e.Work.Subject(ctx, c.Task, state.Subject != workflow.SubjectBranch)
+		subject := e.work.Subject(ctx, c.Task, state.Subject != workflow.SubjectBranch)
 		ready, event := decide.Prepared(c.Task, subject)
 		event.Time, event.Actor = c.Task.UpdatedAt, task.ActorEngine
 		c.Task, c.Events = ready, append(c.Events, event)

@@ -14,54 +14,55 @@ import (
 // moves the folder aside and forgets the task. It returns the new place of the folder, and the refs. Where the
 // workspace cannot be given back the task stays, and Leave goes on when it is asked again. A refusal is a
 // *rejection.Rejection.
-func (e *Engine) Leave(ctx context.Context, id, reason string, actor task.Actor) (folder string, refs []string,
+func (e *departures) Leave(ctx context.Context, id, reason string, actor task.Actor) (folder string, refs []string,
 	err error) {
-	if err := e.finishPending(ctx, id, actor); err != nil {
+	if err := e.outcomes.finishPending(ctx, id, actor); err != nil {
 		return "", nil, err
 	}
-	if _, _, _, err := e.refresh(ctx, id, headerAlone); err != nil { // what people wrote into the header goes along
+	// What people wrote into the header goes along.
+	if _, _, _, err := e.files.refresh(ctx, id, headerAlone); err != nil {
 		return "", nil, err
 	}
 	t, _, err := e.change(ctx, id, func(s record.Snapshot) (record.Change, bool, error) {
-		c, err := fencing.Leave(s, actor, reason, e.Now())
+		c, err := fencing.Leave(s, actor, reason, e.now())
 		return c, true, err
 	})
 	if err != nil {
 		return "", nil, err
 	}
 	ctx = context.WithoutCancel(ctx) // its agents are ending
-	if _, err := e.conclude(ctx, t, t.Seq, actor); err != nil {
+	if _, err := e.outcomes.conclude(ctx, t, t.Seq, actor); err != nil {
 		return "", nil, err
 	}
-	events, err := e.Record.Events(ctx, id, 0)
+	events, err := e.record.Events(ctx, id, 0)
 	if err != nil {
 		return "", nil, err
 	}
 	if folder, err = e.setAside(ctx, id); err != nil {
 		return "", nil, err
 	}
-	e.startThoseAfter(ctx, id)
-	_, err = e.StartNext(ctx, t.Project)
+	e.turns.startThoseAfter(ctx, id)
+	_, err = e.turns.StartNext(ctx, t.Project)
 	return folder, fencing.RescueRefs(events), err
 }
 
 // BeginToLeave ends the agents of a task that is about to leave, so that no one writes what it has any more. It says so
 // once, however often it is asked. A refusal is a *rejection.Rejection.
-func (e *Engine) BeginToLeave(ctx context.Context, id, reason string, actor task.Actor) error {
-	if err := e.finishPending(ctx, id, actor); err != nil {
+func (e *departures) BeginToLeave(ctx context.Context, id, reason string, actor task.Actor) error {
+	if err := e.outcomes.finishPending(ctx, id, actor); err != nil {
 		return err
 	}
 	t, changed, err := e.change(ctx, id, func(s record.Snapshot) (record.Change, bool, error) {
-		return fencing.BeginLeave(s, actor, reason, e.Now())
+		return fencing.BeginLeave(s, actor, reason, e.now())
 	})
 	if err != nil || !changed {
 		return err
 	}
 	ctx = context.WithoutCancel(ctx)
-	if _, err := e.conclude(ctx, t, t.Seq, actor); err != nil {
+	if _, err := e.outcomes.conclude(ctx, t, t.Seq, actor); err != nil {
 		return err
 	}
-	s, err := e.Record.Load(ctx, id)
+	s, err := e.record.Load(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -75,17 +76,17 @@ func (e *Engine) BeginToLeave(ctx context.Context, id, reason string, actor task
 // setAside moves the folder of a task aside that has nothing left here, and forgets the task. The folder goes first: a
 // program that is killed in between leaves a task on record, and never a folder that a rebuild would take for a lost
 // task.
-func (e *Engine) setAside(ctx context.Context, id string) (string, error) {
-	if err := e.Sync(ctx, id); err != nil {
+func (e *departures) setAside(ctx context.Context, id string) (string, error) {
+	if err := e.files.Sync(ctx, id); err != nil {
 		return "", err
 	}
 	// A process that mirrors the task at this moment would create its folder again.
-	release, err := e.Folder.Lock(ctx, FilesLock(id))
+	release, err := e.folder.Lock(ctx, FilesLock(id))
 	if err != nil {
 		return "", err
 	}
 	defer release()
-	s, err := e.Record.Load(ctx, id)
+	s, err := e.record.Load(ctx, id)
 	if err != nil {
 		return "", err
 	}
@@ -93,11 +94,11 @@ func (e *Engine) setAside(ctx context.Context, id string) (string, error) {
 		return "", fmt.Errorf("cannot let task %s leave yet: %s; its agents are ended; run %q and try again", id,
 			undone, "orange task retry "+id)
 	}
-	folder, err := e.Folder.SetAside(s.Task.Project, id)
+	folder, err := e.folder.SetAside(s.Task.Project, id)
 	if err != nil {
 		return "", err
 	}
-	err = e.Record.Delete(ctx, id)
-	e.dropEnvironment(ctx, id)
-	return folder, errors.Join(err, e.Environments.Forget(ctx, id))
+	err = e.record.Delete(ctx, id)
+	e.outcomes.dropEnvironment(ctx, id)
+	return folder, errors.Join(err, e.environments.Forget(ctx, id))
 }

@@ -42,14 +42,14 @@ const alreadyMerged = "already merged"
 // returns a *rejection.Rejection. It decides first; if it was cut short and runs again, it goes on, and so does
 // GoOnMerging. Where the merge fails by a conflict or a red result, the workflow may send the task back: the
 // *record.Unmerged says so.
-func (e *Engine) Merge(ctx context.Context, id string, m task.Merge, actor task.Actor) (
+func (e *merges) Merge(ctx context.Context, id string, m task.Merge, actor task.Actor) (
 	out record.Outcome, how string, err error) {
-	out, err = e.once(ctx, id, actor, func() (out record.Outcome, err error) {
+	out, err = e.outcomes.once(ctx, id, actor, func() (out record.Outcome, err error) {
 		out, how, err = (&merging{e, m, actor}).merge(ctx, id)
 		return out, err
 	})
 	if err == nil && how == "" { // it was made before
-		_, how, _, err = e.Answered(ctx, id, actor)
+		_, how, _, err = e.outcomes.Answered(ctx, id, actor)
 		how = cmp.Or(how, alreadyMerged)
 	}
 	return out, how, err
@@ -57,19 +57,19 @@ func (e *Engine) Merge(ctx context.Context, id string, m task.Merge, actor task.
 
 // merging is what someone asks for of one task or several.
 type merging struct {
-	*Engine
+	*merges
 	asked task.Merge
 	actor task.Actor
 }
 
 func (e *merging) merge(ctx context.Context, id string) (record.Outcome, string, error) {
 	m, actor := e.asked, e.actor
-	release, err := e.Folder.Lock(ctx, mergeLock(id))
+	release, err := e.folder.Lock(ctx, mergeLock(id))
 	if err != nil {
 		return record.Outcome{}, "", err
 	}
 	defer release()
-	if err := e.finishPending(ctx, id, actor); err != nil {
+	if err := e.outcomes.finishPending(ctx, id, actor); err != nil {
 		return record.Outcome{}, "", err
 	}
 	earlier, err := e.mergeBegun(ctx, id)
@@ -78,7 +78,7 @@ func (e *merging) merge(ctx context.Context, id string) (record.Outcome, string,
 	}
 	r := mergeRequest(id, m, actor)
 	r.known = earlier.git
-	s, decision, refused := e.judge(ctx, r)
+	s, decision, refused := e.requests.judge(ctx, r)
 	req := r.Request
 	var refusal *rejection.Rejection
 	if refused != nil && !errors.As(refused, &refusal) {
@@ -90,12 +90,12 @@ func (e *merging) merge(ctx context.Context, id string) (record.Outcome, string,
 	in, aside := record.Merging{Asked: m}, ""
 	// the host need not merge what was merged here already
 	if !m.Local && earlier.git == nil && (refused == nil || refusal.Code == rejection.GateUnmet) {
-		pr, other, err := e.presentPR(ctx, s.Task)
+		pr, other, err := e.pulls.presentPR(ctx, s.Task)
 		switch {
 		case err != nil && refused == nil:
 			return record.Outcome{}, "", err
 		case err == nil && pr.State == record.PRMerged:
-			return e.moveAfterPR(ctx, s, req, pr)
+			return e.pulls.moveAfterPR(ctx, s, req, pr)
 		case err == nil && pr.State == record.PROpen:
 			in.PR = pr
 			if refused != nil && refusal.Moved { // the person who merges it there answers for what has moved
@@ -119,8 +119,8 @@ func (e *merging) merge(ctx context.Context, id string) (record.Outcome, string,
 			in.Asked.Override = "REASON"
 			refusal.Override = e.mergeLine(ctx, s.Task, in)
 		}
-		refused = e.noteRefusal(ctx, req, refused)
-		e.restoreFiles(ctx, id)
+		refused = e.reactions.noteRefusal(ctx, req, refused)
+		e.files.restoreFiles(ctx, id)
 		return record.Outcome{}, "", refused
 	}
 	git := gitFacts(s.evidence)
@@ -156,7 +156,7 @@ func mergeRequest(id string, m task.Merge, actor task.Actor) *request {
 // mergeWay is how the task is merged here, by what the project and the person say.
 func (e *merging) mergeWay(ctx context.Context, t task.Task, req task.Request,
 	in record.Merging) (record.MergeOrder, error) {
-	def, err := e.rules(ctx, t)
+	def, err := e.rulesOf(ctx, t)
 	if err != nil {
 		return record.MergeOrder{}, err
 	}
@@ -168,10 +168,10 @@ func (e *merging) mergeWay(ctx context.Context, t task.Task, req task.Request,
 
 // mergeWants adds to a merge that is asked for what the project says of it, and what origin lacks.
 func (e *merging) mergeWants(ctx context.Context, t task.Task, in record.Merging) (_ record.Merging, err error) {
-	if in.Project, err = e.Work.Project(t.Project); err != nil && !errors.Is(err, task.ErrNotFound) {
+	if in.Project, err = e.registered(t.Project); err != nil && !errors.Is(err, task.ErrNotFound) {
 		return in, err
 	}
-	in.Unpushed, in.Newest, err = e.Work.Unpushed(ctx, t)
+	in.Unpushed, in.Newest, err = e.work.Unpushed(ctx, t)
 	return in, err
 }
 
@@ -185,10 +185,10 @@ func (e *merging) mergeLine(ctx context.Context, t task.Task, in record.Merging)
 
 // tellChecks says what the person waits for.
 func (e *merging) tellChecks(t task.Task, order record.MergeOrder) {
-	if e.Warn == nil || len(order.Checks) == 0 || len(order.Checked) > 0 {
+	if e.hear == nil || len(order.Checks) == 0 || len(order.Checked) > 0 {
 		return
 	}
-	e.Warn(fmt.Sprintf("what the merge of %q results in is checked before anything moves: %s", t.Branch,
+	e.hear(fmt.Sprintf("what the merge of %q results in is checked before anything moves: %s", t.Branch,
 		strings.Join(order.ChecksInWords(), ", ")))
 }
 
@@ -226,7 +226,7 @@ func (e *merging) mergeHere(ctx context.Context, t task.Task, req task.Request, 
 		noted = noted || err == nil
 		return err
 	}
-	done, err := e.Work.Merge(ctx, t, order, begin)
+	done, err := e.work.Merge(ctx, t, order, begin)
 	cut := ctx.Err() != nil || errors.Is(err, fencing.ErrHeldBack) // then it is not known how it ended
 	if err != nil && noted && !cut {
 		why, _, _ := strings.Cut(err.Error(), "\n")
@@ -236,8 +236,8 @@ func (e *merging) mergeHere(ctx context.Context, t task.Task, req task.Request, 
 		}
 	}
 	if err != nil {
-		e.restoreFiles(context.WithoutCancel(ctx), t.ID) // the begin of the merge may be on record
-		return record.Outcome{}, "", e.mergeFailed(ctx, t, order.Commit, err)
+		e.files.restoreFiles(context.WithoutCancel(ctx), t.ID) // the begin of the merge may be on record
+		return record.Outcome{}, "", e.reactions.mergeFailed(ctx, t, order.Commit, err)
 	}
 	if err := e.noteMerge(ctx, t, req.Actor, order.Commit, done); err != nil {
 		return record.Outcome{}, "", err
@@ -245,12 +245,12 @@ func (e *merging) mergeHere(ctx context.Context, t task.Task, req task.Request, 
 	if !req.Override { // else the reason is the person's own
 		req.Reason = done.How
 	}
-	out, err := e.request(ctx, &request{Request: req, known: git})
+	out, err := e.requests.request(ctx, &request{Request: req, known: git})
 	return out, done.How, err
 }
 
 // noteMerge records that a commit of the task's branch was merged.
-func (e *Engine) noteMerge(ctx context.Context, t task.Task, actor task.Actor, judged string,
+func (e *merges) noteMerge(ctx context.Context, t task.Task, actor task.Actor, judged string,
 	done record.MergeResult) error {
 	merged := history.Event{Type: history.Merged, Reason: done.How, Data: map[string]string{
 		"branch": t.Branch, "commit": done.Commit}}
@@ -266,7 +266,7 @@ func (e *merging) begin(ctx context.Context, judged task.Task, actor task.Actor,
 		if err := refuseIfMoved(s.Task, judged); err != nil {
 			return nil, err
 		}
-		return noteRuling(s, s.Task, actor, event, e.Now()), nil
+		return noteRuling(s, s.Task, actor, event, e.now()), nil
 	})
 	return err
 }
@@ -294,7 +294,7 @@ func gitFacts(evidence decide.Evidence) *earlierLook {
 
 // worthMerging refuses a merge that would finish a task whose commit adds nothing.
 func (e *merging) worthMerging(ctx context.Context, t task.Task, to task.Status, commit string) error {
-	ahead, err := e.Work.Ahead(ctx, t, commit)
+	ahead, err := e.work.Ahead(ctx, t, commit)
 	if err != nil || ahead {
 		return err
 	}

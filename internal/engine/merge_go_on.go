@@ -29,8 +29,8 @@ type earlierMerge struct {
 }
 
 // mergeBegun reads the tries since the last move. If the commit has something to merge the caller looks again.
-func (e *Engine) mergeBegun(ctx context.Context, id string) (earlierMerge, error) {
-	events, err := e.Record.Events(ctx, id, 0)
+func (e *merges) mergeBegun(ctx context.Context, id string) (earlierMerge, error) {
+	events, err := e.record.Events(ctx, id, 0)
 	if err != nil {
 		return earlierMerge{}, err
 	}
@@ -38,7 +38,7 @@ func (e *Engine) mergeBegun(ctx context.Context, id string) (earlierMerge, error
 	if len(merge.Tries) == 0 {
 		return earlierMerge{}, nil
 	}
-	s, err := e.Record.Load(ctx, id)
+	s, err := e.record.Load(ctx, id)
 	if err != nil {
 		return earlierMerge{}, err
 	}
@@ -46,7 +46,7 @@ func (e *Engine) mergeBegun(ctx context.Context, id string) (earlierMerge, error
 }
 
 // triesOf finds out what became of the tries of a merge, as far as is known without a fetch.
-func (e *Engine) triesOf(ctx context.Context, t task.Task, merge decide.Unfinished) (earlier earlierMerge, err error) {
+func (e *merges) triesOf(ctx context.Context, t task.Task, merge decide.Unfinished) (earlier earlierMerge, err error) {
 	last := merge.Tries[0].Data
 	earlier = earlierMerge{commit: last[dataCommit], push: cmp.Or(last[dataPush], pushAlways),
 		strategy: last[dataStrategy]}
@@ -56,7 +56,7 @@ func (e *Engine) triesOf(ctx context.Context, t task.Task, merge decide.Unfinish
 		}
 	}
 	for _, result := range earlier.results {
-		landed, err := e.Work.Landed(ctx, t, []string{result})
+		landed, err := e.work.Landed(ctx, t, []string{result})
 		if err != nil {
 			return earlier, err
 		}
@@ -66,7 +66,7 @@ func (e *Engine) triesOf(ctx context.Context, t task.Task, merge decide.Unfinish
 		}
 	}
 	if earlier.landed == "" {
-		ahead, err := e.Work.Ahead(ctx, t, earlier.commit)
+		ahead, err := e.work.Ahead(ctx, t, earlier.commit)
 		if err != nil || ahead {
 			return earlier, err
 		}
@@ -85,18 +85,18 @@ func (e *Engine) triesOf(ctx context.Context, t task.Task, merge decide.Unfinish
 // has the work, here or on origin, it moves the task as the person asked who began the merge. If not, nothing was
 // merged: it notes that, and marks the task for a person. It merges and pushes nothing: that is done with a person's
 // keys. It returns the notice for people, empty if nothing is new; open is false if there is nothing to make good.
-func (e *Engine) GoOnMerging(ctx context.Context, id string) (told string, open bool, err error) {
-	release, free, err := e.Folder.TryLock(mergeLock(id))
+func (e *merges) GoOnMerging(ctx context.Context, id string) (told string, open bool, err error) {
+	release, free, err := e.folder.TryLock(mergeLock(id))
 	if err != nil || !free {
 		return "", true, err
 	}
 	defer release()
 	ctx = context.WithoutCancel(ctx)
-	events, err := e.Record.Events(ctx, id, 0)
+	events, err := e.record.Events(ctx, id, 0)
 	if err != nil {
 		return "", true, err
 	}
-	s, err := e.Record.Load(ctx, id)
+	s, err := e.record.Load(ctx, id)
 	if errors.Is(err, task.ErrNotFound) {
 		return "", false, nil
 	}
@@ -113,7 +113,7 @@ func (e *Engine) GoOnMerging(ctx context.Context, id string) (told string, open 
 		return "", true, nil
 	}
 	if cmp.Or(merge.Tries[0].Data[dataPush], pushAlways) == pushAlways {
-		if err := e.Work.Fetch(ctx, s.Task); err != nil {
+		if err := e.work.Fetch(ctx, s.Task); err != nil {
 			told, marked := e.mergeStays(ctx, id, merge, err.Error(), "")
 			return told, true, errors.Join(err, marked)
 		}
@@ -132,7 +132,7 @@ func (e *Engine) GoOnMerging(ctx context.Context, id string) (told string, open 
 }
 
 // mergeGood moves a task whose work the default branch has.
-func (e *Engine) mergeGood(ctx context.Context, t task.Task, merge decide.Unfinished, earlier earlierMerge) (
+func (e *merges) mergeGood(ctx context.Context, t task.Task, merge decide.Unfinished, earlier earlierMerge) (
 	string, error) {
 	actor, why := merge.Actor(), merge.Tries[0].Reason
 	done := record.MergeResult{Commit: earlier.landed, How: "merged before it was cut short",
@@ -144,7 +144,7 @@ func (e *Engine) mergeGood(ctx context.Context, t task.Task, merge decide.Unfini
 	}
 	r := mergeRequest(t.ID, task.Merge{Override: why}, actor)
 	r.known, r.absent, r.Reason = earlier.git, true, cmp.Or(why, done.How)
-	out, err := e.request(ctx, r)
+	out, err := e.requests.request(ctx, r)
 	if refused, is := errors.AsType[*rejection.Rejection](err); is {
 		reason, _, _ := strings.Cut(refused.Error(), "\n")
 		return e.mergeStays(ctx, t.ID, merge, "", reason)
@@ -157,11 +157,11 @@ func (e *Engine) mergeGood(ctx context.Context, t task.Task, merge decide.Unfini
 }
 
 // mergeStays notes what follows for a task whose merge cannot be made good.
-func (e *Engine) mergeStays(ctx context.Context, id string, merge decide.Unfinished, unknown, against string) (
+func (e *merges) mergeStays(ctx context.Context, id string, merge decide.Unfinished, unknown, against string) (
 	told string, err error) {
-	_, _, err = e.amend(ctx, id, func(s record.Snapshot) (record.Change, bool, error) {
+	_, _, err = e.files.amend(ctx, id, func(s record.Snapshot) (record.Change, bool, error) {
 		told = ""
-		c, due := merge.Stays(s.Task, unknown, against, e.Now())
+		c, due := merge.Stays(s.Task, unknown, against, e.now())
 		if due && c.Task.Attention != s.Task.Attention {
 			told = c.Task.Attention
 		}

@@ -46,7 +46,7 @@ func cutShort(t *testing.T, before bool, m task.Merge) (*world, *killed, string)
 	t.Helper()
 	w := newWorld(t)
 	k := &killed{branch: &branch{fakeRepository: w.repository}, before: before}
-	w.Work, w.Facts, w.Rules = k, k.Look, gated{w.Rules}
+	w.rewire(func(p *engine.Ports) { p.Work, p.Facts, p.Rules = k, k.Look, gated{p.Rules} })
 	id := w.reach("reviewing")
 	ctx, off := context.WithCancel(t.Context())
 	k.off = off
@@ -98,7 +98,7 @@ func TestGoOnMerging_movesATaskInSpiteOfConditionsThatAPersonOverrode(t *testing
 	t.Parallel()
 	w := newWorld(t)
 	k := &killed{branch: &branch{fakeRepository: w.repository}}
-	w.Work = k
+	w.rewire(func(p *engine.Ports) { p.Work = k })
 	id := w.reach("reviewing")
 	w.repository.dirty = true
 	ctx, off := context.WithCancel(t.Context())
@@ -185,8 +185,8 @@ func TestGoOnMerging_leavesTheMergeToWhoeverIsAtWorkOnIt(t *testing.T) {
 func TestGoOnMerging_marksATaskThatCannotBeMoved(t *testing.T) {
 	t.Parallel()
 	w, _, id := cutShort(t, false, task.Merge{})
-	rules := w.Rules
-	w.Rules = closed{rules}
+	rules := w.ports.Rules
+	w.rewire(func(p *engine.Ports) { p.Rules = closed{rules} })
 	told, open := w.goesOn(id)
 	if !open || !strings.Contains(told, "the default branch has the work, and the task could not be moved: ") ||
 		!strings.Contains(told, "orange task merge "+id) || w.task(id).Attention != told {
@@ -195,7 +195,7 @@ func TestGoOnMerging_marksATaskThatCannotBeMoved(t *testing.T) {
 	if told, _ := w.goesOn(id); told != "" || len(w.events(id, history.Merged)) != 1 {
 		t.Errorf("once more: %q, and it is merged %d times", told, len(w.events(id, history.Merged)))
 	}
-	w.Rules = rules
+	w.rewire(func(p *engine.Ports) { p.Rules = rules })
 	if w.goesOn(id); w.task(id).Status != "done" || len(w.events(id, history.Merged)) != 1 {
 		t.Errorf("it is %q, and merged %d times", w.task(id).Status, len(w.events(id, history.Merged)))
 	}
@@ -205,7 +205,7 @@ func TestMerge_thatFailsSaysSoInTheHistory(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	b := &branch{fakeRepository: w.repository, cut: true}
-	w.Work = b
+	w.rewire(func(p *engine.Ports) { p.Work = b })
 	id := w.reach("reviewing")
 	if _, _, err := w.Merge(t.Context(), id, task.Merge{}, human); err == nil {
 		t.Fatal("it did not fail")

@@ -20,7 +20,7 @@ import (
 // conflict, a red check or a refusal, is left out, and the next one follows. told is called for each as soon as it is
 // known what became of it. The error is of what concerns all: then the rest was not tried. If MergeMany was cut short
 // and runs again, it goes on with the tasks that are left.
-func (e *Engine) MergeMany(ctx context.Context, in record.MergeMany, actor task.Actor,
+func (e *merges) MergeMany(ctx context.Context, in record.MergeMany, actor task.Actor,
 	told func(record.MergedOne)) error {
 	ids, err := e.toMerge(ctx, in)
 	if err != nil {
@@ -45,10 +45,10 @@ type mergingMany struct {
 }
 
 // toMerge are the ids of the tasks that are to be merged. Each is of the project.
-func (e *Engine) toMerge(ctx context.Context, in record.MergeMany) ([]string, error) {
+func (e *merges) toMerge(ctx context.Context, in record.MergeMany) ([]string, error) {
 	if len(in.Tasks) > 0 {
 		for _, id := range in.Tasks {
-			s, err := e.Record.Load(ctx, id)
+			s, err := e.record.Load(ctx, id)
 			if err != nil {
 				return nil, err
 			}
@@ -59,7 +59,7 @@ func (e *Engine) toMerge(ctx context.Context, in record.MergeMany) ([]string, er
 		}
 		return in.Tasks, nil
 	}
-	live, err := e.Record.List(ctx, record.Filter{Project: in.Project, Live: true})
+	live, err := e.record.List(ctx, record.Filter{Project: in.Project, Live: true})
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +68,7 @@ func (e *Engine) toMerge(ctx context.Context, in record.MergeMany) ([]string, er
 	})
 	var ids []string
 	for _, t := range live {
-		def, err := e.rules(ctx, t)
+		def, err := e.rulesOf(ctx, t)
 		if err != nil {
 			return nil, err
 		}
@@ -106,7 +106,7 @@ func (e *merging) plan(ctx context.Context, ids []string) (all []candidate, last
 	if len(fit) == 0 {
 		return all, "", nil
 	}
-	rehearsed, last, err := e.Work.Rehearse(ctx, all[fit[0]].task, commits)
+	rehearsed, last, err := e.work.Rehearse(ctx, all[fit[0]].task, commits)
 	if err != nil {
 		return nil, "", err
 	}
@@ -132,7 +132,7 @@ func (e *merging) plan(ctx context.Context, ids []string) (all []candidate, last
 // candidate judges one task as its merge does.
 func (e *merging) candidate(ctx context.Context, id string) (candidate, error) {
 	r := mergeRequest(id, e.asked, e.actor)
-	s, decision, err := e.judge(ctx, r)
+	s, decision, err := e.requests.judge(ctx, r)
 	one := candidate{task: s.Task, commit: s.evidence.Subject.Commit}
 	if err == nil && decision.Moved {
 		one.order, err = e.mergeWay(ctx, s.Task, r.Request, record.Merging{Asked: e.asked})
@@ -215,7 +215,7 @@ func (m *mergingMany) halves(ctx context.Context, ids []string) error {
 	if len(fit) < 2 || len(checks) == 0 {
 		return m.inTurn(ctx, ids)
 	}
-	err = m.Work.CheckResult(ctx, any, last, checks)
+	err = m.work.CheckResult(ctx, any, last, checks)
 	if _, red := errors.AsType[*record.Unmerged](err); err != nil && !red {
 		return err
 	}

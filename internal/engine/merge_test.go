@@ -85,7 +85,7 @@ func TestMerge_movesTheTaskOnWhatGitSaidBeforeIt(t *testing.T) {
 	for name, cut := range map[string]bool{"at once": false, "run again after it was cut short": true} {
 		w := newWorld(t)
 		b := &branch{fakeRepository: w.repository, cut: cut}
-		w.Work, w.Facts, w.Rules = b, b.Look, gated{w.Rules}
+		w.rewire(func(p *engine.Ports) { p.Work, p.Facts, p.Rules = b, b.Look, gated{p.Rules} })
 		id := w.reach("reviewing")
 		out, _, err := w.Merge(t.Context(), id, task.Merge{}, human)
 		if cut {
@@ -105,7 +105,7 @@ func TestMerge_looksAnewWhereTheBranchHasSomethingToMerge(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	b := &branch{fakeRepository: w.repository}
-	w.Work, w.Facts, w.Rules = b, b.Look, gated{w.Rules}
+	w.rewire(func(p *engine.Ports) { p.Work, p.Facts, p.Rules = b, b.Look, gated{p.Rules} })
 	id := w.reach("reviewing")
 	b.merged = true // by other means, without a note that a merge began
 	_, _, err := w.Merge(t.Context(), id, task.Merge{}, human)
@@ -120,7 +120,7 @@ func TestMerge_mergesNothingOfATaskThatWasMovedWhileItWaited(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	b := &branch{fakeRepository: w.repository}
-	w.Work, w.Facts, w.Rules = b, b.Look, gated{w.Rules}
+	w.rewire(func(p *engine.Ports) { p.Work, p.Facts, p.Rules = b, b.Look, gated{p.Rules} })
 	id := w.reach("reviewing")
 	b.meanwhile = func() { w.move(id, "cancelled", human) }
 	_, _, err := w.Merge(t.Context(), id, task.Merge{}, human)
@@ -146,7 +146,7 @@ func TestMerge_letsTheHooksOfTheLastMoveFinishFirst(t *testing.T) {
 			t.Errorf("it began with %v owed", owed)
 		}
 	}}
-	w.Work = b
+	w.rewire(func(p *engine.Ports) { p.Work = b })
 	_, _, err := w.Merge(t.Context(), id, task.Merge{}, human)
 	must(t, err)
 }

@@ -31,32 +31,32 @@ func (m migration) changes(t task.Task) bool {
 }
 
 // decideMigration is the decision on a task, and what its new rules ask for and do that its own did not.
-func (e *Engine) decideMigration(ctx context.Context, m migration, s record.Snapshot, evidence decide.Evidence,
+func (e *requests) decideMigration(ctx context.Context, m migration, s record.Snapshot, evidence decide.Evidence,
 	actor task.Actor) (record.Change, []string, error) {
-	was, err := e.Rules.Pinned(ctx, s.Task.Workflow)
+	was, err := e.pinned(ctx, s.Task.Workflow)
 	if err != nil {
 		return record.Change{}, nil, err
 	}
-	c, err := decide.Migrate(m.def, s.Task, s.Owed, m.stands, evidence, actor, e.Now())
+	c, err := decide.Migrate(m.def, s.Task, s.Owed, m.stands, evidence, actor, e.now())
 	return c, graph.Changes(was, m.def), err
 }
 
 // Migrate gives a task the rules of the present workflow of a name. Status maps states of the task's workflow to
 // states of the present one; a state that it does not name maps to itself. Migrate leaves a task that has these
 // rules already as it is.
-func (e *Engine) Migrate(ctx context.Context, id, name string, status map[task.Status]task.Status,
+func (e *requests) Migrate(ctx context.Context, id, name string, status map[task.Status]task.Status,
 	actor task.Actor) (record.Outcome, error) {
 	project, err := e.projectFor(ctx, id)
 	if err != nil {
 		return record.Outcome{}, err
 	}
-	def, err := e.present(ctx, name, project)
+	def, err := e.present(ctx, e.rules, name, project)
 	if err != nil {
 		return record.Outcome{}, err
 	}
 	m := migration{def, status}
 	var changes []string
-	look := e.withDocument("", func(s step) (*workflow.Definition, []workflow.Part) {
+	look := e.looks.withDocument("", func(s step) (*workflow.Definition, []workflow.Part) {
 		// what the rules want to know that the task comes to
 		return def, decide.NeedsOnEntry(def, m.into(s.Task.Status))
 	})
@@ -69,26 +69,26 @@ func (e *Engine) Migrate(ctx context.Context, id, name string, status map[task.S
 		return &ruling{change: c, in: replay.Inputs{Ask: replay.AskMigrate, Stands: status}.By(actor)}, err
 	})
 	if err != nil || !moved {
-		e.restoreFiles(ctx, id)
+		e.files.restoreFiles(ctx, id)
 		return record.Outcome{Task: s.Task}, err
 	}
-	out, err := e.announce(ctx, s.Task, s.Task.Seq)
+	out, err := e.outcomes.announce(ctx, s.Task, s.Task.Seq)
 	out.Changes = changes
 	return out, err
 }
 
 // WouldMigrate is what Migrate would do with a task as it is on record, or its refusal. It changes nothing.
-func (e *Engine) WouldMigrate(ctx context.Context, id, name string, status map[task.Status]task.Status,
+func (e *requests) WouldMigrate(ctx context.Context, id, name string, status map[task.Status]task.Status,
 	actor task.Actor) (record.Outcome, error) {
 	project, err := e.projectFor(ctx, id)
 	if err != nil {
 		return record.Outcome{}, err
 	}
-	def, err := e.Rules.Tried(name, project)
+	def, err := e.rules.Tried(name, project)
 	if err != nil {
 		return record.Outcome{}, err
 	}
-	s, err := e.Record.Load(ctx, id)
+	s, err := e.record.Load(ctx, id)
 	m := migration{def, status}
 	if err != nil || !m.changes(s.Task) {
 		return record.Outcome{Task: s.Task}, err

@@ -16,7 +16,7 @@ const dataDigest = "digest"
 
 // NoteCheck adds the end of a check to the task's history, with the digest of the result that is kept in the
 // task's folder.
-func (e *Engine) NoteCheck(ctx context.Context, id string, result task.CheckResult, digest string) error {
+func (e *looks) NoteCheck(ctx context.Context, id string, result task.CheckResult, digest string) error {
 	err := e.note(ctx, id, task.Actor{Rule: true}, history.Event{Type: history.CheckFinished, Reason: result.Trouble,
 		Data: map[string]string{
 			history.DataCheck: result.Name, "head": result.Head, "status": strconv.Itoa(result.Status),
@@ -25,13 +25,13 @@ func (e *Engine) NoteCheck(ctx context.Context, id string, result task.CheckResu
 	if err != nil {
 		return err
 	}
-	return e.Sync(ctx, id)
+	return e.files.Sync(ctx, id)
 }
 
 // NotedCheck returns the digest of a check's last result from the history; empty if the check never ran.
 // An agent can write to the file with the result: it counts only if its digest is the one in the history.
-func (e *Engine) NotedCheck(ctx context.Context, id, check string) (string, error) {
-	events, err := e.Record.Events(ctx, id, 0)
+func (e *looks) NotedCheck(ctx context.Context, id, check string) (string, error) {
+	events, err := e.record.Events(ctx, id, 0)
 	if err != nil {
 		return "", err
 	}
@@ -44,9 +44,9 @@ func (e *Engine) NotedCheck(ctx context.Context, id, check string) (string, erro
 }
 
 // note adds an event to a task's history that changes nothing else, except for what every act of a person resets.
-func (e *Engine) note(ctx context.Context, id string, actor task.Actor, event history.Event) error {
+func (e *core) note(ctx context.Context, id string, actor task.Actor, event history.Event) error {
 	_, _, err := e.do(ctx, id, e.withRules, func(s step) (*ruling, error) {
-		return noteRuling(s, s.Task, actor, event, e.Now()), nil
+		return noteRuling(s, s.Task, actor, event, e.now()), nil
 	})
 	return err
 }

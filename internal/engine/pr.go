@@ -14,33 +14,33 @@ import (
 
 // RequestPR has the task's branch pushed and a pull request opened for it, and waits a while for that. A refusal
 // is a *rejection.Rejection.
-func (e *Engine) RequestPR(ctx context.Context, id string, actor task.Actor) (record.Outcome, error) {
-	return e.once(ctx, id, actor, func() (record.Outcome, error) {
-		if err := e.finishPending(ctx, id, actor); err != nil {
+func (e *pulls) RequestPR(ctx context.Context, id string, actor task.Actor) (record.Outcome, error) {
+	return e.outcomes.once(ctx, id, actor, func() (record.Outcome, error) {
+		if err := e.outcomes.finishPending(ctx, id, actor); err != nil {
 			return record.Outcome{}, err
 		}
 		// The header may name another branch by now: Orange takes it over first.
-		s, _, _, err := e.refresh(ctx, id, headerAlone)
+		s, _, _, err := e.files.refresh(ctx, id, headerAlone)
 		if err != nil {
 			return record.Outcome{}, err
 		}
 		ahead, origin, forge := false, false, ""
 		if s.Task.Live && s.Task.Workspace != "" { // else there may be no branch yet
-			if ahead, err = e.Work.Ahead(ctx, s.Task, ""); err != nil {
+			if ahead, err = e.work.Ahead(ctx, s.Task, ""); err != nil {
 				return record.Outcome{}, err
 			}
-			if origin, forge, err = e.Work.Forge(ctx, s.Task); err != nil {
+			if origin, forge, err = e.work.Forge(ctx, s.Task); err != nil {
 				return record.Outcome{}, err
 			}
 		}
 		then, _, err := e.do(ctx, id, e.withRules, func(s step) (*ruling, error) {
-			c, err := decide.RequestPR(s.def, s.Snapshot, ahead, origin, forge, actor, e.Now())
+			c, err := decide.RequestPR(s.def, s.Snapshot, ahead, origin, forge, actor, e.now())
 			return &ruling{change: c, in: replay.Inputs{Ask: replay.AskPR}.By(actor)}, err
 		})
 		if err != nil {
 			return record.Outcome{}, err
 		}
-		out, err := e.conclude(ctx, then.Task, then.Task.Seq, actor)
+		out, err := e.outcomes.conclude(ctx, then.Task, then.Task.Seq, actor)
 		out.Moved = false
 		return out, err
 	})
@@ -51,7 +51,7 @@ func (e *Engine) RequestPR(ctx context.Context, id string, actor task.Actor) (re
 // the branch: an open one counts, and one that was merged with the exact commit. A pull request from another repository
 // is not the task's, unless it has that commit: its branch may only have the same name. aside tells of the one on
 // record where that does not count.
-func (e *Engine) presentPR(ctx context.Context, t task.Task) (pr record.PullRequest, aside string, err error) {
+func (e *pulls) presentPR(ctx context.Context, t task.Task) (pr record.PullRequest, aside string, err error) {
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("cannot tell whether task %s has a pull request: %w; try again, or merge here "+
@@ -63,7 +63,7 @@ func (e *Engine) presentPR(ctx context.Context, t task.Task) (pr record.PullRequ
 		return pr, "", err
 	}
 	if t.PRURL != "" {
-		own, err := e.Work.States(ctx, t.Project, []string{t.PRURL})
+		own, err := e.work.States(ctx, t.Project, []string{t.PRURL})
 		if err == nil && len(own) == 0 {
 			err = fmt.Errorf("nothing was said about %s", t.PRURL)
 		}
@@ -80,11 +80,11 @@ func (e *Engine) presentPR(ctx context.Context, t task.Task) (pr record.PullRequ
 			return own[0], "", nil
 		}
 	}
-	all, err := e.Work.Find(ctx, t.Project, t.Branch)
+	all, err := e.work.Find(ctx, t.Project, t.Branch)
 	if err != nil || len(all) == 0 {
 		return pr, aside, err
 	}
-	tip, err := e.Work.Tip(ctx, t)
+	tip, err := e.work.Tip(ctx, t)
 	if err != nil {
 		return pr, "", err
 	}
@@ -98,13 +98,13 @@ func (e *Engine) presentPR(ctx context.Context, t task.Task) (pr record.PullRequ
 }
 
 // defaultBranch is where the task's project has its work merged; empty where the project is gone.
-func (e *Engine) defaultBranch(t task.Task) (string, error) {
+func (e *pulls) defaultBranch(t task.Task) (string, error) {
 	project, err := e.projectOf(t)
 	return project.DefaultBranch, err
 }
 
 // moveAfterPR moves a task whose pull request is merged. It leaves the local default branch as it is.
-func (e *Engine) moveAfterPR(ctx context.Context, s step, req task.Request, pr record.PullRequest) (
+func (e *pulls) moveAfterPR(ctx context.Context, s step, req task.Request, pr record.PullRequest) (
 	record.Outcome, string, error) {
 	req.Reason, req.Override = pr.Ended(), false
 	git := gitFacts(s.evidence.Merged(s.def, s.Task, req.To, pr))
@@ -112,7 +112,7 @@ func (e *Engine) moveAfterPR(ctx context.Context, s step, req task.Request, pr r
 	if err := e.noteMerged(ctx, req, pr); err != nil {
 		return record.Outcome{}, "", err
 	}
-	out, err := e.request(ctx, &request{Request: req, known: git})
+	out, err := e.requests.request(ctx, &request{Request: req, known: git})
 	said := req.Reason + "; the default branch here is as it was, fetch it"
 	if err != nil || !out.Moved {
 		return out, said, err
@@ -124,12 +124,12 @@ func (e *Engine) moveAfterPR(ctx context.Context, s step, req task.Request, pr r
 }
 
 // noteMerged records that a pull request was merged, each part of it once.
-func (e *Engine) noteMerged(ctx context.Context, req task.Request, pr record.PullRequest) error {
-	s, err := e.Record.Load(ctx, req.Task)
+func (e *pulls) noteMerged(ctx context.Context, req task.Request, pr record.PullRequest) error {
+	s, err := e.record.Load(ctx, req.Task)
 	if err != nil {
 		return err
 	}
-	within, err := e.Work.Within(ctx, s.Task, pr.Commit)
+	within, err := e.work.Within(ctx, s.Task, pr.Commit)
 	if err != nil {
 		return err
 	}
@@ -140,12 +140,12 @@ func (e *Engine) noteMerged(ctx context.Context, req task.Request, pr record.Pul
 			s.Task.ID, s.Task.Branch, pr.URL, s.Task.ID, s.Task.ID)
 	}
 	_, _, err = e.do(ctx, req.Task, e.withRules, func(s step) (*ruling, error) {
-		events, err := e.Record.Events(ctx, req.Task, 0)
+		events, err := e.record.Events(ctx, req.Task, 0)
 		if err != nil {
 			return nil, err
 		}
 		noted := s.Task.PRURL == pr.URL && s.Task.PRState == pr.State
-		c := decide.NoteMerged(s.def, s.Task, pr, noted, events, req.Actor, e.Now())
+		c := decide.NoteMerged(s.def, s.Task, pr, noted, events, req.Actor, e.now())
 		if len(c.Events) == 0 {
 			return nil, nil
 		}
@@ -159,7 +159,7 @@ func (e *Engine) noteMerged(ctx context.Context, req task.Request, pr record.Pul
 // It returns the notice for people; empty if nothing is new. If several processes report the same, one of them gets
 // the notice. PRSeen does nothing while hooks are owed that may still have an effect, and while evidence is being
 // gathered: the caller asks again. It sets the hooks of the move going and does not wait for them.
-func (e *Engine) PRSeen(ctx context.Context, id string, pr record.PullRequest) (told string, err error) {
+func (e *pulls) PRSeen(ctx context.Context, id string, pr record.PullRequest) (told string, err error) {
 	ctx = context.WithoutCancel(ctx)
 	if pr.State == record.PROpen {
 		return "", e.prChecked(ctx, id, pr)
@@ -175,13 +175,13 @@ func (e *Engine) PRSeen(ctx context.Context, id string, pr record.PullRequest) (
 }
 
 // prChecked notes the result of the checks of the task's pull request, if the history has another one.
-func (e *Engine) prChecked(ctx context.Context, id string, pr record.PullRequest) error {
+func (e *pulls) prChecked(ctx context.Context, id string, pr record.PullRequest) error {
 	t, noted, err := e.change(ctx, id, func(s record.Snapshot) (record.Change, bool, error) {
-		events, err := e.Record.Events(ctx, id, 0)
+		events, err := e.record.Events(ctx, id, 0)
 		isNew := s.Task.Live && s.Task.PRURL == pr.URL && pr.Checks != "" &&
 			history.ChecksOf(events, pr.URL) != pr.Checks
 		return record.Change{Task: s.Task, Expect: s.Task.Version, Events: []history.Event{{
-			Time: e.Now(), Type: history.PRChecked, Actor: task.ActorEngine, Data: map[string]string{
+			Time: e.now(), Type: history.PRChecked, Actor: task.ActorEngine, Data: map[string]string{
 				"url": pr.URL, history.DataChecks: pr.Checks},
 		}}}, isNew, err
 	})
@@ -191,13 +191,13 @@ func (e *Engine) prChecked(ctx context.Context, id string, pr record.PullRequest
 	if err != nil || !noted {
 		return err
 	}
-	_, err = e.announce(ctx, t, t.Seq)
+	_, err = e.outcomes.announce(ctx, t, t.Seq)
 	return err
 }
 
 // prEnded commits what follows from a pull request's end and has its hooks performed. against is what prevents the
 // move; empty where nothing is known to.
-func (e *Engine) prEnded(ctx context.Context, id string, pr record.PullRequest, against string) (
+func (e *pulls) prEnded(ctx context.Context, id string, pr record.PullRequest, against string) (
 	told string, err error) {
 	var was step
 	var c record.Change
@@ -213,7 +213,7 @@ func (e *Engine) prEnded(ctx context.Context, id string, pr record.PullRequest, 
 				return nil, err
 			}
 		}
-		c = decide.PREnded(s.def, s.Task, s.evidence, pr, prevents, e.Now())
+		c = decide.PREnded(s.def, s.Task, s.evidence, pr, prevents, e.now())
 		in := replay.Inputs{Ask: replay.AskPREnded, Against: prevents}.About(pr, false)
 		return mayMove(s, &c, in, "overtaken by the end of the pull request"), nil
 	})
@@ -230,19 +230,19 @@ func (e *Engine) prEnded(ctx context.Context, id string, pr record.PullRequest, 
 	} else if t.Attention != was.Task.Attention {
 		told = t.Attention
 	}
-	_, err = e.announceAndRun(ctx, t, len(c.Hooks) > 0)
+	_, err = e.outcomes.announceAndRun(ctx, t, len(c.Hooks) > 0)
 	return told, err
 }
 
 // lookAfterPR looks at what the move after a pull request's end asks for. While the task owes hooks, or evidence is
 // being gathered, the error is errNotNow.
-func (e *Engine) lookAfterPR(ctx context.Context, id string, pr record.PullRequest) (step, error) {
+func (e *pulls) lookAfterPR(ctx context.Context, id string, pr record.PullRequest) (step, error) {
 	s, err := e.withRules(ctx, id)
 	if err != nil || !decide.PRNews(s.Task, pr) {
 		return s, err
 	}
 	if to, said := decide.PRMove(s.def, pr); said {
-		if s, err = e.lookFor(ruleTo(id, to))(ctx, id); err != nil {
+		if s, err = e.looks.lookFor(ruleTo(id, to))(ctx, id); err != nil {
 			return s, err
 		}
 		s.evidence = s.evidence.Merged(s.def, s.Task, to, pr)
@@ -255,7 +255,7 @@ func (e *Engine) lookAfterPR(ctx context.Context, id string, pr record.PullReque
 
 // whyUnmerged returns why the task's work is not merged by a merged pull request: it went elsewhere, or lacks some of
 // the branch; empty if nothing speaks against it.
-func (e *Engine) whyUnmerged(ctx context.Context, t task.Task, pr record.PullRequest) (string, error) {
+func (e *pulls) whyUnmerged(ctx context.Context, t task.Task, pr record.PullRequest) (string, error) {
 	if pr.State != record.PRMerged {
 		return "", nil
 	}
@@ -266,7 +266,7 @@ func (e *Engine) whyUnmerged(ctx context.Context, t task.Task, pr record.PullReq
 	if elsewhere := decide.Elsewhere(t, pr, branch); elsewhere != "" {
 		return elsewhere, nil
 	}
-	within, err := e.Work.Within(ctx, t, pr.Commit)
+	within, err := e.work.Within(ctx, t, pr.Commit)
 	if err != nil || within {
 		return "", err
 	}

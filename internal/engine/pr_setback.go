@@ -15,15 +15,15 @@ const mostLog = 6 << 10
 // PRJudged takes over what others say of a task's open pull request: red checks and reviews that ask for changes, if
 // they are about the judged commit. Each of them sends the task back once, if its workflow has a rule for that. It
 // returns the notice for people; empty if nothing follows.
-func (e *Engine) PRJudged(ctx context.Context, id string, look record.PRLook) (told string, err error) {
-	s, err := e.Record.Load(ctx, id)
+func (e *pulls) PRJudged(ctx context.Context, id string, look record.PRLook) (told string, err error) {
+	s, err := e.record.Load(ctx, id)
 	if errors.Is(err, task.ErrNotFound) {
 		return "", nil
 	}
 	if err != nil {
 		return "", err
 	}
-	project, err := e.Work.Project(s.Task.Project)
+	project, err := e.registered(s.Task.Project)
 	if errors.Is(err, task.ErrNotFound) {
 		return "", nil
 	}
@@ -40,27 +40,27 @@ func (e *Engine) PRJudged(ctx context.Context, id string, look record.PRLook) (t
 		return "", nil
 	}
 	return e.sendBackNew(ctx, s.Task, back, func() decide.Setback {
-		full, _ := decide.Setback{}.OfChecks(s.Task, &look, logs(ctx, e.Work, s.Task, &look))
+		full, _ := decide.Setback{}.OfChecks(s.Task, &look, logs(ctx, e.work, s.Task, &look))
 		return full
 	})
 }
 
 // sendBackNew sends a task back for something that its history does not have yet. full is the setback with what takes
 // long to find out; nil where that is nothing.
-func (e *Engine) sendBackNew(ctx context.Context, t task.Task, back decide.Setback, full func() decide.Setback) (
+func (e *pulls) sendBackNew(ctx context.Context, t task.Task, back decide.Setback, full func() decide.Setback) (
 	string, error) {
-	def, err := e.rules(ctx, t)
+	def, err := e.rulesOf(ctx, t)
 	if err != nil {
 		return "", err
 	}
-	events, err := e.Record.Events(ctx, t.ID, 0)
+	events, err := e.record.Events(ctx, t.ID, 0)
 	if err != nil || !back.Wanted(def, t, events) {
 		return "", err
 	}
 	if full != nil {
 		back = full()
 	}
-	return e.SendBack(ctx, t.ID, back)
+	return e.reactions.SendBack(ctx, t.ID, back)
 }
 
 // logs reads the ends of the logs of failed checks. One that cannot be read says so in its place.

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"orange/internal/engine"
 	"orange/internal/proof/replay"
 	"orange/internal/rules/decide"
 	"orange/internal/rules/history"
@@ -73,7 +74,7 @@ func TestMerge_ofAMergedPullRequestGoesOnWhereItWasCutShort(t *testing.T) {
 	id := w.requested("reviewing")
 	w.repository.requests = []record.PullRequest{pull(record.PRMerged)}
 	s := w.load(id)
-	def, err := w.Rules.Pinned(t.Context(), s.Task.Workflow)
+	def, err := w.ports.Rules.Pinned(t.Context(), s.Task.Workflow)
 	must(t, err)
 	c := decide.NoteMerged(def, s.Task, pull(record.PRMerged), false, nil, human, w.clock.Now())
 	c, err = replay.Inputs{Ask: replay.AskLanded}.By(human).About(pull(record.PRMerged), false).Keep(def, s,
@@ -377,7 +378,7 @@ func TestMerge_hereThatWasCutShortAfterItsWorkGoesOnWhateverThePullRequestIs(t *
 	t.Parallel()
 	w := newWorld(t)
 	b := &branch{fakeRepository: w.repository, cut: true}
-	w.Work = b
+	w.rewire(func(p *engine.Ports) { p.Work = b })
 	id := w.requested("reviewing")
 	w.repository.requests = []record.PullRequest{pull(record.PROpen)}
 	if _, _, err := w.Merge(t.Context(), id, task.Merge{Local: true}, human); err == nil {

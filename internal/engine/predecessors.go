@@ -15,12 +15,12 @@ import (
 
 // Before looks at the tasks that a task waits for. With look it finds out whether a new task would start with their
 // commits, as far as is known without a fetch; else it reads the record alone.
-func (e *Engine) Before(ctx context.Context, t task.Task, look bool) ([]record.Before, error) {
+func (e *turns) Before(ctx context.Context, t task.Task, look bool) ([]record.Before, error) {
 	w, err := e.waitingFor(ctx, t, look)
 	return w.Before, err
 }
 
-func (e *Engine) waitingFor(ctx context.Context, t task.Task, look bool) (decide.Waiting, error) {
+func (e *turns) waitingFor(ctx context.Context, t task.Task, look bool) (decide.Waiting, error) {
 	w, err := e.predecessors(ctx, t)
 	if err != nil || !look || !t.WaitsForTasks() {
 		return w, err
@@ -35,10 +35,10 @@ func (e *Engine) waitingFor(ctx context.Context, t task.Task, look bool) (decide
 }
 
 // predecessors are the tasks that a task waits for, as far as the record knows.
-func (e *Engine) predecessors(ctx context.Context, t task.Task) (decide.Waiting, error) {
+func (e *turns) predecessors(ctx context.Context, t task.Task) (decide.Waiting, error) {
 	w := decide.Waiting{Task: t}
 	for _, id := range t.After {
-		s, err := e.Record.Load(ctx, id)
+		s, err := e.record.Load(ctx, id)
 		if errors.Is(err, task.ErrNotFound) {
 			w.Gone(id)
 			continue
@@ -46,20 +46,20 @@ func (e *Engine) predecessors(ctx context.Context, t task.Task) (decide.Waiting,
 		if err != nil {
 			return w, err
 		}
-		def, err := e.rules(ctx, s.Task)
+		def, err := e.rulesOf(ctx, s.Task)
 		if err != nil {
 			return w, err
 		}
 		var events []history.Event
 		if !s.Task.Live {
-			if events, err = e.Record.Events(ctx, id, 0); err != nil {
+			if events, err = e.record.Events(ctx, id, 0); err != nil {
 				return w, err
 			}
 		}
 		w.Add(def, s.Task, events)
 		if last := &w.Before[len(w.Before)-1]; last.State == record.BeforeOver && last.Commit == "" {
 			// it was never judged; where its branch is gone too it has nothing to bring
-			if last.Commit, err = e.Work.Tip(ctx, s.Task); err != nil {
+			if last.Commit, err = e.work.Tip(ctx, s.Task); err != nil {
 				return w, err
 			}
 		}
@@ -68,14 +68,14 @@ func (e *Engine) predecessors(ctx context.Context, t task.Task) (decide.Waiting,
 }
 
 // addLanded adds whether a task that starts now would start with the commits of those that ended well.
-func (e *Engine) addLanded(ctx context.Context, w *decide.Waiting) error {
+func (e *turns) addLanded(ctx context.Context, w *decide.Waiting) error {
 	var commits []string
 	for _, b := range w.Before {
 		if b.State == record.BeforeOver && b.Commit != "" {
 			commits = append(commits, b.Commit)
 		}
 	}
-	base, lacks, err := e.Work.Lacks(ctx, w.Task, commits)
+	base, lacks, err := e.work.Lacks(ctx, w.Task, commits)
 	if err == nil {
 		w.Landed(base, lacks)
 	}
@@ -83,7 +83,7 @@ func (e *Engine) addLanded(ctx context.Context, w *decide.Waiting) error {
 }
 
 // mayWait judges whether a new task can wait for the tasks that it names.
-func (e *Engine) mayWait(ctx context.Context, def *workflow.Definition, n task.New, status task.Status) error {
+func (e *turns) mayWait(ctx context.Context, def *workflow.Definition, n task.New, status task.Status) error {
 	if len(n.After) == 0 {
 		return nil
 	}
@@ -95,8 +95,8 @@ func (e *Engine) mayWait(ctx context.Context, def *workflow.Definition, n task.N
 }
 
 // waits keeps a new task's environment for its start, and starts it at once if nothing is missing.
-func (e *Engine) waits(ctx context.Context, created record.Outcome, actor task.Actor) (record.Outcome, error) {
-	e.keepEnvironment(ctx, created.Task.ID, actor)
+func (e *turns) waits(ctx context.Context, created record.Outcome, actor task.Actor) (record.Outcome, error) {
+	e.outcomes.keepEnvironment(ctx, created.Task.ID, actor)
 	out, err := e.StartWaiting(ctx, created.Task.ID, true)
 	if err != nil {
 		return created, fmt.Errorf("task %s was created and is %s; whether it can start is not known: %w; the "+
@@ -113,8 +113,8 @@ func (e *Engine) waits(ctx context.Context, created record.Outcome, actor task.A
 // StartWaiting starts a task that waits for others, if all of them ended well and it would start with their commits.
 // Else the outcome says what is missing, and the task gets a mark if that will not come. With fetch it asks origin
 // first, once all of them ended well.
-func (e *Engine) StartWaiting(ctx context.Context, id string, fetch bool) (record.Outcome, error) {
-	s, err := e.Record.Load(ctx, id)
+func (e *turns) StartWaiting(ctx context.Context, id string, fetch bool) (record.Outcome, error) {
+	s, err := e.record.Load(ctx, id)
 	if errors.Is(err, task.ErrNotFound) {
 		return record.Outcome{}, nil
 	}
@@ -146,15 +146,15 @@ func (e *Engine) StartWaiting(ctx context.Context, id string, fetch bool) (recor
 }
 
 // fetchFor asks origin where its default branch is. Without a network what is known of it counts.
-func (e *Engine) fetchFor(ctx context.Context, t task.Task) {
-	if err := e.Work.Fetch(ctx, t); err != nil {
+func (e *turns) fetchFor(ctx context.Context, t task.Task) {
+	if err := e.work.Fetch(ctx, t); err != nil {
 		e.logFailure("origin could not be fetched; what is known of it counts for the task can start", t.ID, err)
 	}
 }
 
-func (e *Engine) startWaited(ctx context.Context, w *decide.Waiting) (record.Outcome, error) {
+func (e *turns) startWaited(ctx context.Context, w *decide.Waiting) (record.Outcome, error) {
 	t := w.Task
-	def, err := e.rules(ctx, t)
+	def, err := e.rulesOf(ctx, t)
 	if err != nil {
 		return record.Outcome{}, err
 	}
@@ -162,15 +162,15 @@ func (e *Engine) startWaited(ctx context.Context, w *decide.Waiting) (record.Out
 	if err != nil {
 		return record.Outcome{}, err
 	}
-	return e.Request(ctx, task.Request{Task: t.ID, To: to, Waited: true, Actor: task.Actor{Rule: true},
+	return e.requests.Request(ctx, task.Request{Task: t.ID, To: to, Waited: true, Actor: task.Actor{Rule: true},
 		Reason: w.StartReason()})
 }
 
 // stillWaits marks a task that waits for what will not come, and takes the mark away where that has changed.
-func (e *Engine) stillWaits(ctx context.Context, w decide.Waiting, against string) (record.Outcome, error) {
-	t, changed, err := e.amend(ctx, w.Task.ID, func(s record.Snapshot) (record.Change, bool, error) {
+func (e *turns) stillWaits(ctx context.Context, w decide.Waiting, against string) (record.Outcome, error) {
+	t, changed, err := e.files.amend(ctx, w.Task.ID, func(s record.Snapshot) (record.Change, bool, error) {
 		w.Task = s.Task
-		c, due := w.Stays(against, e.Now())
+		c, due := w.Stays(against, e.now())
 		return c, due, nil
 	})
 	if !changed && errors.Is(err, task.ErrNotFound) {
@@ -181,8 +181,8 @@ func (e *Engine) stillWaits(ctx context.Context, w decide.Waiting, against strin
 
 // startThoseAfter starts the tasks that wait for one that is over or was deleted, as far as nothing else is missing.
 // What fails is logged: the monitor tries again.
-func (e *Engine) startThoseAfter(ctx context.Context, id string) {
-	waiting, err := e.Record.List(ctx, record.Filter{WaitsFor: id})
+func (e *turns) startThoseAfter(ctx context.Context, id string) {
+	waiting, err := e.record.List(ctx, record.Filter{WaitsFor: id})
 	for i := range waiting {
 		_, failed := e.StartWaiting(ctx, waiting[i].ID, true)
 		err = errors.Join(err, failed)

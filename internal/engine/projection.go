@@ -17,33 +17,33 @@ import (
 	"orange/internal/rules/workflow"
 )
 
-// project makes the files that the task's workflow projects equal to its history. If something else changed such a
-// file, project keeps that content, reports it, and restores the file; content that it showed before is merely old.
-// The caller holds the lock of the task's files. project returns the record as it then is.
-func (e *Engine) project(ctx context.Context, s record.Snapshot) (record.Snapshot, error) {
-	def, err := e.rules(ctx, s.Task)
+// writeProjections makes the files that the task's workflow projects equal to its history. Where something else changed
+// such a file, it keeps that content, reports it, and restores the file; content that it showed before is merely old.
+// The caller holds the lock of the task's files. It returns the record as it then is.
+func (e *files) writeProjections(ctx context.Context, s record.Snapshot) (record.Snapshot, error) {
+	def, err := e.rulesOf(ctx, s.Task)
 	if err != nil || len(def.Projections) == 0 {
 		return s, err
 	}
-	lines, _, err := e.Record.Tail(ctx, s.Task.ID, 0)
+	lines, _, err := e.record.Tail(ctx, s.Task.ID, 0)
 	if err != nil {
 		return s, err
 	}
-	past, err := pastOf(ctx, e.Rules, def, s.Task, lines)
+	past, err := e.pastOf(ctx, def, s.Task, lines)
 	if err != nil {
 		return s, err
 	}
 	var all error // a file that cannot be looked at is no reason to leave the others
 	told := false
 	for _, want := range projection.Files(def, s.Task, past.events) {
-		found, err := e.Folder.Projection(s.Task, want.Path)
+		found, err := e.folder.Projection(s.Task, want.Path)
 		if err == nil && (!found.There || string(found.Text) != string(want.Text)) {
 			if found.There && !past.showed(s.Task, want.Path, found.Text) {
 				told = true
 				err = e.keepTampered(ctx, s.Task, past.events, want.Path, found)
 			}
 			if err == nil {
-				err = e.Folder.Project(s.Task, want.Path, want.Text)
+				err = e.folder.Project(s.Task, want.Path, want.Text)
 			}
 		}
 		all = errors.Join(all, err)
@@ -51,7 +51,7 @@ func (e *Engine) project(ctx context.Context, s record.Snapshot) (record.Snapsho
 	if !told {
 		return s, all
 	}
-	fresh, err := e.Record.Load(ctx, s.Task.ID)
+	fresh, err := e.record.Load(ctx, s.Task.ID)
 	if err != nil {
 		return s, errors.Join(all, err)
 	}
@@ -66,7 +66,7 @@ type pastMoves struct {
 
 // pastOf reads a history, and finds the workflows that the task had before its present one: their projections are
 // old, and not edits.
-func pastOf(ctx context.Context, rules Rules, def *workflow.Definition, t task.Task, lines []string) (
+func (e *files) pastOf(ctx context.Context, def *workflow.Definition, t task.Task, lines []string) (
 	pastMoves, error) {
 	events, err := history.ReadHistory([]byte(strings.Join(lines, "\n") + "\n"))
 	if err != nil {
@@ -80,7 +80,7 @@ func pastOf(ctx context.Context, rules Rules, def *workflow.Definition, t task.T
 			continue
 		}
 		known = append(known, digest)
-		old, err := rules.Pinned(ctx, task.WorkflowRef{Name: t.Workflow.Name, Digest: digest})
+		old, err := e.pinned(ctx, task.WorkflowRef{Name: t.Workflow.Name, Digest: digest})
 		if err != nil {
 			return pastMoves{}, err
 		}
@@ -101,7 +101,7 @@ func (h pastMoves) showed(t task.Task, file string, text []byte) bool {
 const dataMark = "mark"
 
 // keepTampered keeps an edited projection, and reports it: once for each edit, however often this step is cut short.
-func (e *Engine) keepTampered(ctx context.Context, t task.Task, events []history.Event, file string,
+func (e *files) keepTampered(ctx context.Context, t task.Task, events []history.Event, file string,
 	found record.ProjectionFile) error {
 	sum := sha256.Sum256(found.Text)
 	digest := hex.EncodeToString(sum[:])
@@ -115,9 +115,9 @@ func (e *Engine) keepTampered(ctx context.Context, t task.Task, events []history
 		events[at].Data[dataMark] == found.Mark {
 		return nil
 	}
-	_, err := e.Folder.Keep(t.Project, t.ID, digest, string(found.Text))
+	_, err := e.folder.Keep(t.Project, t.ID, digest, string(found.Text))
 	if err == nil {
-		err = e.Folder.Harden(t.Project, t.ID, digest)
+		err = e.folder.Harden(t.Project, t.ID, digest)
 	}
 	if err != nil {
 		return err
@@ -142,25 +142,25 @@ func lastRestored(events []history.Event, file string) int {
 }
 
 // Projects reports whether a workflow projects any file.
-func (e *Engine) Projects(ctx context.Context, ref task.WorkflowRef) (bool, error) {
-	def, err := e.Rules.Pinned(ctx, ref)
+func (e *files) Projects(ctx context.Context, ref task.WorkflowRef) (bool, error) {
+	def, err := e.pinned(ctx, ref)
 	return err == nil && len(def.Projections) > 0, err
 }
 
 // Differ describes where the files that a task's workflow projects are not what its history says. It changes
 // nothing.
-func (e *Engine) Differ(ctx context.Context, t task.Task, lines []string) ([]string, error) {
-	def, err := e.rules(ctx, t)
+func (e *files) Differ(ctx context.Context, t task.Task, lines []string) ([]string, error) {
+	def, err := e.rulesOf(ctx, t)
 	if err != nil || len(def.Projections) == 0 {
 		return nil, err
 	}
-	past, err := pastOf(ctx, e.Rules, def, t, lines)
+	past, err := e.pastOf(ctx, def, t, lines)
 	if err != nil {
 		return nil, err
 	}
 	var out []string
 	for _, want := range projection.Files(def, t, past.events) {
-		found, err := e.Folder.Projection(t, want.Path)
+		found, err := e.folder.Projection(t, want.Path)
 		switch {
 		case err != nil:
 			return out, err

@@ -44,13 +44,13 @@ func projecting(t *testing.T) (w *world, id string, warned func() []string) {
 	must(t, os.WriteFile(filepath.Join(dir, "phases.yml"), []byte(phases), 0o644))
 	var mu sync.Mutex
 	var all []string
-	w.Warn = func(text string) {
+	w.OnWarn(func(text string) {
 		mu.Lock()
 		defer mu.Unlock()
 		if !strings.Contains(text, "orange workflow check") { // its workflow has findings
 			all = append(all, text)
 		}
-	}
+	})
 	out, err := w.Create(t.Context(), task.New{
 		Project: w.repository.project, Branch: "gate", Summary: "mend the gate", Harness: "claude",
 		ReviewHarness: "codex", Workflow: "phases", Actor: human,
@@ -70,7 +70,7 @@ func (w *world) state(id string) string {
 // showsHistory checks that the projections are what the history says.
 func (w *world) showsHistory(id string) {
 	w.t.Helper()
-	def, err := w.Rules.Pinned(w.t.Context(), w.task(id).Workflow)
+	def, err := w.ports.Rules.Pinned(w.t.Context(), w.task(id).Workflow)
 	must(w.t, err)
 	for _, want := range projection.Files(def, w.task(id), w.events(id, "")) {
 		got, err := os.ReadFile(filepath.Join(w.files.Dir("garden", id), want.Path))
@@ -277,7 +277,7 @@ func TestAnEdit_isToldOnceThoughTheFirstProgramEndsBeforeItPutsTheFileBack(t *te
 	w, id, _ := projecting(t)
 	must(t, os.WriteFile(w.state(id), []byte("[]"), 0o644))
 	cut := w.another()
-	cut.Folder = brittle{w.files}
+	cut.rewire(func(p *engine.Ports) { p.Folder = brittle{w.files} })
 	if err := cut.Sync(t.Context(), id); err == nil {
 		t.Error("it was not cut short")
 	}
@@ -310,7 +310,7 @@ func (n unasked) Project(task.Task, string, []byte) error {
 func TestAWorkflowWithoutProjections_paysNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.Folder = unasked{w.Folder, t}
+	w.rewire(func(p *engine.Ports) { p.Folder = unasked{p.Folder, t} })
 	w.reach("reviewing")
 }
 

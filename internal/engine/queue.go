@@ -14,8 +14,8 @@ import (
 )
 
 // poolFull is the error of a task that cannot be created, because its state needs a workspace and none is free.
-func (e *Engine) poolFull(ctx context.Context, p task.Project, status task.Status) error {
-	holders, err := e.Record.Holders(ctx, p.Name)
+func (e *rooms) poolFull(ctx context.Context, p task.Project, status task.Status) error {
+	holders, err := e.record.Holders(ctx, p.Name)
 	if err != nil {
 		return err
 	}
@@ -23,12 +23,12 @@ func (e *Engine) poolFull(ctx context.Context, p task.Project, status task.Statu
 }
 
 // noRoom is the error of a task that needs a workspace now, and cannot wait for one in a queue.
-func (e *Engine) noRoom(ctx context.Context, t task.Task) error {
-	project, err := e.Work.Project(t.Project)
+func (e *rooms) noRoom(ctx context.Context, t task.Task) error {
+	project, err := e.registered(t.Project)
 	if err != nil {
 		return err
 	}
-	holders, err := e.Record.Holders(ctx, t.Project)
+	holders, err := e.record.Holders(ctx, t.Project)
 	if err != nil {
 		return err
 	}
@@ -50,24 +50,24 @@ func takenBy(p task.Project, holders []record.Holder) string {
 }
 
 // queue marks a task that waits for a workspace, and names the tasks that have them.
-func (e *Engine) queue(ctx context.Context, t task.Task, req task.Request) (record.Outcome, error) {
-	if _, err := e.Work.Project(t.Project); err != nil {
+func (e *rooms) queue(ctx context.Context, t task.Task, req task.Request) (record.Outcome, error) {
+	if _, err := e.registered(t.Project); err != nil {
 		return record.Outcome{}, err // no workspace of it becomes free
 	}
 	s, _, err := e.do(ctx, t.ID, e.withRules, func(s step) (*ruling, error) {
 		if s.Task.QueuedFor == req.To || s.Task.Status != t.Status {
 			return nil, nil
 		}
-		return queueRuling(s, req.To, req.Actor, e.Now()), nil
+		return queueRuling(s, req.To, req.Actor, e.now()), nil
 	})
 	if err != nil {
 		return record.Outcome{}, err
 	}
-	e.keepEnvironment(ctx, t.ID, req.Actor) // the process that gives a workspace back may start it
-	if err := e.Sync(ctx, t.ID); err != nil {
+	e.outcomes.keepEnvironment(ctx, t.ID, req.Actor) // the process that gives a workspace back may start it
+	if err := e.files.Sync(ctx, t.ID); err != nil {
 		return record.Outcome{}, err
 	}
-	holders, err := e.Record.Holders(ctx, t.Project)
+	holders, err := e.record.Holders(ctx, t.Project)
 	return record.Outcome{Task: s.Task, Queued: true, Holders: holders}, err
 }
 
@@ -79,21 +79,21 @@ func queueRuling(s step, to task.Status, actor task.Actor, now time.Time) *rulin
 
 // startNext starts the task of the project that has waited longest for a workspace. That it cannot be started is noted
 // with that task, and is no failure of this one.
-func (e *Engine) startNext(ctx context.Context, t task.Task) {
+func (e *turns) startNext(ctx context.Context, t task.Task) {
 	if _, err := e.StartNext(ctx, t.Project); err != nil {
 		e.warn(t.ID, fmt.Sprintf("the next task of project %q could not be started: %v", t.Project, err))
 	}
 }
 
 // StartNext starts the task of a project that has waited longest for a workspace. No such task is no error.
-func (e *Engine) StartNext(ctx context.Context, project string) (started string, err error) {
-	queued, err := e.Record.List(ctx, record.Filter{Project: project, Queued: true})
+func (e *turns) StartNext(ctx context.Context, project string) (started string, err error) {
+	queued, err := e.record.List(ctx, record.Filter{Project: project, Queued: true})
 	if err != nil {
 		return "", err
 	}
 	var all error
 	for _, t := range queued {
-		s, err := e.Record.Load(ctx, t.ID)
+		s, err := e.record.Load(ctx, t.ID)
 		if err != nil && !errors.Is(err, task.ErrNotFound) {
 			all = errors.Join(all, fmt.Errorf("start task %s: %w", t.ID, err))
 		}
@@ -104,7 +104,7 @@ func (e *Engine) StartNext(ctx context.Context, project string) (started string,
 		if s.Task.Displaced() {
 			out, next, err = e.goOn(ctx, t.ID)
 		} else {
-			out, err = e.Request(ctx, task.Request{Task: t.ID, To: t.QueuedFor, Queued: true,
+			out, err = e.requests.Request(ctx, task.Request{Task: t.ID, To: t.QueuedFor, Queued: true,
 				Actor: task.Actor{Rule: true}, Reason: "a workspace became free"})
 		}
 		var refused *rejection.Rejection

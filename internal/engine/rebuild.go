@@ -28,9 +28,9 @@ const rebuilt = "rebuilt from its files: "
 // What the engine owns comes from the history, which Tell verifies; the rest comes from the document's header.
 // A broken history is a *history.BrokenHistory; Tell only notes a torn last line.
 // Where a folder has no history of ours, the task comes from its header alone.
-func (e *Engine) Tell(ctx context.Context, project, id string, lines []byte) (record.Adoption, error) {
+func (e *arrivals) Tell(ctx context.Context, project, id string, lines []byte) (record.Adoption, error) {
 	var a record.Adoption
-	header, err := headerOf(e.Folder, project, id)
+	header, err := headerOf(e.folder, project, id)
 	if err != nil {
 		return a, err
 	}
@@ -77,7 +77,7 @@ func (e *Engine) Tell(ctx context.Context, project, id string, lines []byte) (re
 		}
 		e.tellEntry(&a, def)
 		birth := record.Change{Events: []history.Event{birthOf(*t)}, Entry: a.Entry}
-		p, unknown := e.Work.Project(project)
+		p, unknown := e.registered(project)
 		if unknown != nil && !errors.Is(unknown, task.ErrNotFound) { // one that is gone promises nothing
 			return a, fmt.Errorf("look for the promise of project %q: %w", project, unknown)
 		}
@@ -125,7 +125,7 @@ func headerOf(folder Folder, project, id string) (taskHeader, error) {
 	return taskHeader{document: d}, nil
 }
 
-func (e *Engine) tellOwn(ctx context.Context, a *record.Adoption, header taskHeader, lines []byte) (
+func (e *arrivals) tellOwn(ctx context.Context, a *record.Adoption, header taskHeader, lines []byte) (
 	*workflow.Definition, error) {
 	events, err := history.ReadHistory(lines)
 	var broken *history.BrokenHistory
@@ -154,13 +154,13 @@ func (e *Engine) tellOwn(ctx context.Context, a *record.Adoption, header taskHea
 			"(harnesses, efforts, models, workspace) is as far as its history tells it")
 	}
 	takeOver(&a.Task, header)
-	def, err := e.Rules.Pinned(ctx, a.Task.Workflow)
+	def, err := e.pinned(ctx, a.Task.Workflow)
 	if err != nil {
 		return nil, err
 	}
 	state, _ := def.State(a.Task.Status)
 	a.Task.Live = !state.Terminal
-	a.Events, err = tellRebuilt(&a.Task, events, e.Now())
+	a.Events, err = tellRebuilt(&a.Task, events, e.now())
 	return def, err
 }
 
@@ -201,7 +201,7 @@ func takeOver(t *task.Task, header taskHeader) {
 }
 
 // tellForeign builds a task of an earlier program, or one whose history is lost: only its header says what it is.
-func (e *Engine) tellForeign(a *record.Adoption, header taskHeader) (*workflow.Definition, error) {
+func (e *arrivals) tellForeign(a *record.Adoption, header taskHeader) (*workflow.Definition, error) {
 	status, there := header.get("status")
 	if !there {
 		return nil, fmt.Errorf("cannot adopt a folder without a history and without a header that says its status; " +
@@ -217,7 +217,7 @@ func (e *Engine) tellForeign(a *record.Adoption, header taskHeader) (*workflow.D
 			t.Counters = t.Counters.With(name, n)
 		}
 	}
-	now := e.Now()
+	now := e.now()
 	t.CreatedAt, t.EnteredAt, t.UpdatedAt = now, now, now
 	if text, _ := header.get("created_at"); text != "" {
 		if at, err := time.Parse(time.RFC3339Nano, text); err == nil {
@@ -228,7 +228,7 @@ func (e *Engine) tellForeign(a *record.Adoption, header taskHeader) (*workflow.D
 	if name == "" {
 		name = task.DefaultWorkflow
 	}
-	return e.Rules.Present(name)
+	return e.rules.Present(name)
 }
 
 func birthOf(t task.Task) history.Event {
@@ -249,8 +249,8 @@ func birthOf(t task.Task) history.Event {
 }
 
 // tellEntry assumes that the document had its present content when the present status began: no history says more.
-func (e *Engine) tellEntry(a *record.Adoption, def *workflow.Definition) {
-	text, err := e.Folder.Read(a.Task.Project, a.Task.ID, true)
+func (e *arrivals) tellEntry(a *record.Adoption, def *workflow.Definition) {
+	text, err := e.folder.Read(a.Task.Project, a.Task.ID, true)
 	switch {
 	case err == nil:
 		a.Entry = decide.Digests(def, a.Task.Status, decide.Evidence{Document: document.Read(text)})

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"orange/internal/engine"
 	"orange/internal/rules/action"
 	"orange/internal/rules/harness"
 	"orange/internal/rules/history"
@@ -55,7 +56,7 @@ func (w *world) adopt(id string, alive agents) record.Adoption {
 	w.t.Helper()
 	a, err := w.tell(id)
 	must(w.t, err)
-	w.Agents = &windows{agents: alive}
+	w.rewire(func(p *engine.Ports) { p.Agents = &windows{agents: alive} })
 	out := w.Adopt(w.t.Context(), []record.Adoption{a}, func(int) {})
 	must(w.t, out[0].Err)
 	return out[0].Adoption
@@ -185,7 +186,7 @@ func TestARebuild_thatCannotLookAtTheAgentsAdoptsNothing(t *testing.T) {
 	w = w.lose()
 	a, err := w.tell(id)
 	must(t, err)
-	w.Agents = &windows{}
+	w.rewire(func(p *engine.Ports) { p.Agents = &windows{} })
 	if out := w.Adopt(t.Context(), []record.Adoption{a}, func(int) {}); out[0].Err == nil {
 		t.Error("it was adopted")
 	}

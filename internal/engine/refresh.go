@@ -14,7 +14,7 @@ import (
 )
 
 // Sync takes over what people changed in the task's files, and makes them equal to the record.
-func (e *Engine) Sync(ctx context.Context, id string) error {
+func (e *files) Sync(ctx context.Context, id string) error {
 	_, _, mirrors, err := e.refreshWith(ctx, id, headerAlone, true)
 	return errors.Join(err, mirrors)
 }
@@ -22,20 +22,20 @@ func (e *Engine) Sync(ctx context.Context, id string) error {
 // Refresh looks at a task's files, takes over what people may set there, restores what they may not,
 // and makes the mirrors equal to the record. It returns the task as it then is and the document as it was read.
 // A mirror that cannot be written does not prevent the look: the change that needs the mirror reports it.
-func (e *Engine) Refresh(ctx context.Context, id string) (record.Snapshot, decide.Evidence, error) {
+func (e *files) Refresh(ctx context.Context, id string) (record.Snapshot, decide.Evidence, error) {
 	s, evidence, _, err := e.refresh(ctx, id, wholeDocument)
 	return s, evidence, err
 }
 
 // Document is the text of a task's document for a person who reads it. Where a program has put a file of its own in the
 // place of the link to it, as an editor does that renames, Document takes that file over first, if it can.
-func (e *Engine) Document(ctx context.Context, t task.Task) (string, error) {
+func (e *files) Document(ctx context.Context, t task.Task) (string, error) {
 	if t.Workspace != "" {
-		if _, replaced, err := e.Work.Replaced(ctx, t); err == nil && replaced {
+		if _, replaced, err := e.work.Replaced(ctx, t); err == nil && replaced {
 			_, _, _ = e.Refresh(ctx, t.ID) // else the next look of the monitor does, and tells of the fault
 		}
 	}
-	text, err := e.Folder.Read(t.Project, t.ID, true)
+	text, err := e.folder.Read(t.Project, t.ID, true)
 	return string(text), err
 }
 
@@ -44,15 +44,15 @@ const maxHeaders = 10
 
 // refresh looks at the whole document, or at its header alone: then the document that it returns is no evidence
 // for a gate. Of history.jsonl it compares the length and the last line.
-func (e *Engine) refresh(ctx context.Context, id string,
+func (e *files) refresh(ctx context.Context, id string,
 	wanted depth) (s record.Snapshot, evidence decide.Evidence, mirrors, err error) {
 	return e.refreshWith(ctx, id, wanted, false)
 }
 
 // refreshWith is refresh, or compares all of history.jsonl with the record.
-func (e *Engine) refreshWith(ctx context.Context, id string, wanted depth,
+func (e *files) refreshWith(ctx context.Context, id string, wanted depth,
 	compare bool) (s record.Snapshot, evidence decide.Evidence, mirrors, err error) {
-	release, err := e.Folder.Lock(ctx, FilesLock(id))
+	release, err := e.folder.Lock(ctx, FilesLock(id))
 	if err != nil {
 		return s, evidence, nil, err
 	}
@@ -67,13 +67,13 @@ func (e *Engine) refreshWith(ctx context.Context, id string, wanted depth,
 			return s, evidence, nil, err
 		}
 		var projections error
-		if s, projections = e.project(ctx, s); projections != nil {
+		if s, projections = e.writeProjections(ctx, s); projections != nil {
 			projections = fmt.Errorf("project task %s: %w", id, projections)
 		}
 		past := record.HistoryLines{Whole: compare, Tail: func(after int) ([]string, int64, error) {
-			return e.Record.Tail(ctx, id, after)
+			return e.record.Tail(ctx, id, after)
 		}}
-		if mirrors = e.Folder.Sync(s.Task, past, header.Header()); mirrors != nil {
+		if mirrors = e.folder.Sync(s.Task, past, header.Header()); mirrors != nil {
 			mirrors = fmt.Errorf("mirror task %s: %w", id, mirrors)
 		}
 		mirrors = errors.Join(projections, mirrors)
@@ -96,8 +96,8 @@ func headerAlone(record.Snapshot) (bool, error) { return false, nil }
 
 // inspect loads a task, looks at its files and takes over what people may set there. It writes none of them: its
 // caller makes the mirrors equal after the decision.
-func (e *Engine) inspect(ctx context.Context, id string, wanted depth) (record.Snapshot, decide.Evidence, error) {
-	release, err := e.Folder.Lock(ctx, FilesLock(id))
+func (e *files) inspect(ctx context.Context, id string, wanted depth) (record.Snapshot, decide.Evidence, error) {
+	release, err := e.folder.Lock(ctx, FilesLock(id))
 	if err != nil {
 		return record.Snapshot{}, decide.Evidence{}, err
 	}
@@ -109,7 +109,7 @@ func (e *Engine) inspect(ctx context.Context, id string, wanted depth) (record.S
 // errNotNow reports that a task was not looked at, because of the hooks that it owes.
 var errNotNow = errors.New("not now")
 
-func (e *Engine) inspectLocked(ctx context.Context, id string, wanted depth) (
+func (e *files) inspectLocked(ctx context.Context, id string, wanted depth) (
 	record.Snapshot, *document.Document, decide.Evidence, error) {
 	s, err := e.load(ctx, id)
 	if err != nil {
@@ -123,7 +123,7 @@ func (e *Engine) inspectLocked(ctx context.Context, id string, wanted depth) (
 	if err != nil {
 		return s, nil, decide.Evidence{}, err
 	}
-	header, evidence := readDocument(e.Folder, s.Task, whole)
+	header, evidence := readDocument(e.folder, s.Task, whole)
 	if s, err = e.reconcile(ctx, s, header, events); err != nil {
 		return s, nil, evidence, err
 	}
@@ -156,27 +156,27 @@ func movingIn(owed []task.OwedHook) bool {
 }
 
 // adoptReplaced takes over the file that a program put where the workspace has the link to the document.
-func (e *Engine) adoptReplaced(ctx context.Context, s record.Snapshot) ([]history.Event, error) {
+func (e *files) adoptReplaced(ctx context.Context, s record.Snapshot) ([]history.Event, error) {
 	t := s.Task
 	if t.Workspace == "" || movingIn(s.Owed) {
 		return nil, nil
 	}
-	content, replaced, err := e.Work.Replaced(ctx, t)
+	content, replaced, err := e.work.Replaced(ctx, t)
 	if err != nil || !replaced {
 		return nil, err
 	}
-	before, err := e.Folder.Adopt(t, content)
+	before, err := e.folder.Adopt(t, content)
 	if err != nil {
 		return nil, err
 	}
 	digest := document.Digest(string(before))
-	if _, err = e.Folder.Keep(t.Project, t.ID, digest, string(before)); err == nil {
-		err = e.Folder.Harden(t.Project, t.ID, digest)
+	if _, err = e.folder.Keep(t.Project, t.ID, digest, string(before)); err == nil {
+		err = e.folder.Harden(t.Project, t.ID, digest)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if err := e.Work.Relink(ctx, t); err != nil {
+	if err := e.work.Relink(ctx, t); err != nil {
 		return nil, err
 	}
 	return []history.Event{{
@@ -187,7 +187,7 @@ func (e *Engine) adoptReplaced(ctx context.Context, s record.Snapshot) ([]histor
 
 // reconcile compares the document's frontmatter with the record, commits what follows from it, and returns the
 // record as it then is.
-func (e *Engine) reconcile(ctx context.Context, s record.Snapshot, d *document.Document, events []history.Event) (
+func (e *files) reconcile(ctx context.Context, s record.Snapshot, d *document.Document, events []history.Event) (
 	record.Snapshot, error) {
 	then, changed, err := e.do(ctx, s.Task.ID, e.startingFrom(step{Snapshot: s}), func(s step) (*ruling, error) {
 		c, due, err := e.headerChange(ctx, s.Snapshot, d, events)
@@ -202,19 +202,19 @@ func (e *Engine) reconcile(ctx context.Context, s record.Snapshot, d *document.D
 	if !changed { // another process may have changed the task meanwhile
 		return then.Snapshot, nil
 	}
-	return e.Record.Load(ctx, s.Task.ID)
+	return e.record.Load(ctx, s.Task.ID)
 }
 
 // headerChange is the change that follows from the frontmatter, if one is due.
-func (e *Engine) headerChange(ctx context.Context, s record.Snapshot, d *document.Document, events []history.Event) (
+func (e *files) headerChange(ctx context.Context, s record.Snapshot, d *document.Document, events []history.Event) (
 	c record.Change, due bool, err error) {
 	t := s.Task
 	all := append([]history.Event(nil), events...)
-	restored, err := compare(ctx, e.Record, &t, d)
+	restored, err := compare(ctx, e.record, &t, d)
 	if all = append(all, restored...); err != nil || len(all) == 0 {
 		return c, false, err
 	}
-	now := e.Now()
+	now := e.now()
 	for i := range all {
 		all[i].Time = now
 		if all[i].Actor == "" {

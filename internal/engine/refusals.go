@@ -16,12 +16,12 @@ import (
 
 // noteRefusal logs the refusal of a request, and counts it where an agent has asked. Other errors it returns as they
 // are.
-func (e *Engine) noteRefusal(ctx context.Context, req task.Request, err error) error {
+func (e *reactions) noteRefusal(ctx context.Context, req task.Request, err error) error {
 	no, is := errors.AsType[*rejection.Rejection](err)
 	if !is {
 		return err
 	}
-	e.Log.Info("refused", "component", "engine", "task", req.Task, "from", string(no.From), "to", string(req.To),
+	e.log.Info("refused", "component", "engine", "task", req.Task, "from", string(no.From), "to", string(req.To),
 		"actor", req.Actor.Name(), "as", req.Actor.As, "code", no.Code)
 	if req.Actor.Rule || req.Actor.Role == task.RoleHuman {
 		return err
@@ -36,13 +36,14 @@ func (e *Engine) noteRefusal(ctx context.Context, req task.Request, err error) e
 
 // countRefusal counts one more refusal of an agent. If there are too many, a person is asked to look, or the task is
 // moved as its workflow says; the agent hears of that.
-func (e *Engine) countRefusal(ctx context.Context, id string, no *rejection.Rejection) (*rejection.Rejection, error) {
-	release, err := e.Folder.Lock(ctx, id+".refusals") // an agent may ask twice at once
+func (e *reactions) countRefusal(ctx context.Context, id string, no *rejection.Rejection) (
+	*rejection.Rejection, error) {
+	release, err := e.folder.Lock(ctx, id+".refusals") // an agent may ask twice at once
 	if err != nil {
 		return no, err
 	}
 	defer release()
-	before, err := e.Record.Refusals(ctx, id)
+	before, err := e.record.Refusals(ctx, id)
 	if err != nil {
 		return no, err
 	}
@@ -63,7 +64,7 @@ func (e *Engine) countRefusal(ctx context.Context, id string, no *rejection.Reje
 			answer.Repeated = fmt.Sprintf("the task is %q now: this was refused %s", t.Status, now)
 		}
 	}
-	if err := e.Record.NoteRefusals(ctx, id, now); err != nil {
+	if err := e.record.NoteRefusals(ctx, id, now); err != nil {
 		return no, err
 	}
 	if due {
@@ -71,21 +72,21 @@ func (e *Engine) countRefusal(ctx context.Context, id string, no *rejection.Reje
 			return no, err
 		}
 	}
-	answer.Wait = now.Wait(e.Now())
+	answer.Wait = now.Wait(e.now())
 	return &answer, nil
 }
 
 // resetRefusals begins the count of a task's refusals again: a person has looked at them, or has answered the agent.
-func (e *Engine) resetRefusals(ctx context.Context, id string, actor task.Actor) error {
+func (e *reactions) resetRefusals(ctx context.Context, id string, actor task.Actor) error {
 	if actor.Role != task.RoleHuman || actor.Rule || actor.Via != "" {
 		return nil
 	}
-	release, err := e.Folder.Lock(ctx, id+".refusals")
+	release, err := e.folder.Lock(ctx, id+".refusals")
 	if err != nil {
 		return err
 	}
 	defer release()
-	return e.Record.NoteRefusals(ctx, id, record.Refusals{})
+	return e.record.NoteRefusals(ctx, id, record.Refusals{})
 }
 
 // refusalLimit is the limit of an agent's refusals, as its workflow sets it, with one more refusal than before. now

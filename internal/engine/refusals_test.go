@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"orange/internal/engine"
 	"orange/internal/rules/history"
 	"orange/internal/rules/rejection"
 	"orange/internal/rules/task"
@@ -17,7 +18,9 @@ func TestAnAgentThatIsRefusedAgainAndAgain_needsAPersonAndWaitsForItsAnswers(t *
 	t.Parallel()
 	w := newWorld(t)
 	var held []time.Duration
-	w.HoldBack = func(_ context.Context, wait time.Duration) { held = append(held, wait) }
+	w.rewire(func(p *engine.Ports) {
+		p.HoldBack = func(_ context.Context, wait time.Duration) { held = append(held, wait) }
+	})
 	id := w.reach("working")
 	refuse := func(actor task.Actor) string {
 		t.Helper()

@@ -41,7 +41,7 @@ func (w *world) replays(t *testing.T) {
 		}
 		got, err := replay.Replay(one, lines, replay.Library{
 			Rules: func(digest string) (*workflow.Definition, error) {
-				return w.Rules.Pinned(ctx, task.WorkflowRef{Name: one.Workflow.Name, Digest: digest})
+				return w.ports.Rules.Pinned(ctx, task.WorkflowRef{Name: one.Workflow.Name, Digest: digest})
 			},
 			Texts: func(digest string) (string, bool, error) { return w.files.Kept(one.Project, one.ID, digest) },
 		}, nil)

@@ -17,12 +17,12 @@ import (
 // Request judges a request on fresh evidence. If it grants the request, it commits the move, has its hooks performed
 // and waits for them a while. A refusal is a *rejection.Rejection, and nothing has changed.
 // Asking for the status that the task already has succeeds and does nothing.
-func (e *Engine) Request(ctx context.Context, req task.Request) (record.Outcome, error) {
-	return e.once(ctx, req.Task, req.Actor, func() (record.Outcome, error) { return e.move(ctx, req) })
+func (e *requests) Request(ctx context.Context, req task.Request) (record.Outcome, error) {
+	return e.outcomes.once(ctx, req.Task, req.Actor, func() (record.Outcome, error) { return e.move(ctx, req) })
 }
 
 // move is Request without a look at the request's key.
-func (e *Engine) move(ctx context.Context, req task.Request) (record.Outcome, error) {
+func (e *requests) move(ctx context.Context, req task.Request) (record.Outcome, error) {
 	r := &request{Request: req}
 	if req.To == workflow.Previous {
 		r.target = func(def *workflow.Definition, t task.Task) (task.Status, bool, error) {
@@ -107,10 +107,10 @@ func (r *request) begins(def *workflow.Definition, s record.Snapshot) error {
 }
 
 // request attempts the move, after the hooks of an earlier one.
-func (e *Engine) request(ctx context.Context, r *request) (record.Outcome, error) {
+func (e *requests) request(ctx context.Context, r *request) (record.Outcome, error) {
 	out, err := e.attempt(ctx, r)
 	if errors.Is(err, errHooksPending) {
-		if _, err := e.awaitHooks(ctx, ctx.Done(), r.Task, r.event, r.performer()); err != nil {
+		if _, err := e.outcomes.awaitHooks(ctx, ctx.Done(), r.Task, r.event, r.performer()); err != nil {
 			return record.Outcome{}, err
 		}
 		r.waited = true
@@ -119,17 +119,17 @@ func (e *Engine) request(ctx context.Context, r *request) (record.Outcome, error
 	if errors.Is(err, errDone) {
 		return out, nil
 	}
-	err = e.noteRefusal(ctx, r.Request, err)
+	err = e.reactions.noteRefusal(ctx, r.Request, err)
 	if !out.Moved {
-		e.restoreFiles(ctx, r.Task)
+		e.files.restoreFiles(ctx, r.Task)
 	}
 	return out, err
 }
 
-func (e *Engine) attempt(ctx context.Context, r *request) (record.Outcome, error) {
+func (e *requests) attempt(ctx context.Context, r *request) (record.Outcome, error) {
 	var was step
 	moves := false
-	then, _, err := e.do(ctx, r.Task, e.lookFor(r), func(s step) (*ruling, error) {
+	then, _, err := e.do(ctx, r.Task, e.looks.lookFor(r), func(s step) (*ruling, error) {
 		was, moves = s, false
 		decision, err := e.decideRequest(s, r)
 		if err != nil || !decision.Moved {
@@ -150,7 +150,7 @@ func (e *Engine) attempt(ctx context.Context, r *request) (record.Outcome, error
 	t := then.Task
 	switch {
 	case errors.Is(err, task.ErrPoolFull) && moves:
-		return e.queue(ctx, was.Task, r.Request)
+		return e.rooms.queue(ctx, was.Task, r.Request)
 	case errors.Is(err, errDone):
 		return record.Outcome{Task: t}, err
 	case err != nil:
@@ -159,25 +159,25 @@ func (e *Engine) attempt(ctx context.Context, r *request) (record.Outcome, error
 		return record.Outcome{Task: t, Hooks: was.Owed}, nil // what is still owed belongs to the answer
 	}
 	if (was.Task.Queued() || was.Task.WaitsForTasks() || owesRoom(was.Owed)) && t.Workspace == "" {
-		e.dropEnvironment(ctx, t.ID) // it waits for no workspace any more
+		e.outcomes.dropEnvironment(ctx, t.ID) // it waits for no workspace any more
 	}
-	return e.conclude(ctx, t, t.Seq, r.performer())
+	return e.outcomes.conclude(ctx, t, t.Seq, r.performer())
 }
 
 // startable refuses a move that cannot start what it is to start, and gives a task a workspace that lost its own.
-func (e *Engine) startable(ctx context.Context, s step, r *request, c record.Change) (record.Change, error) {
-	if _, err := e.Work.Project(s.Task.Project); err != nil {
+func (e *requests) startable(ctx context.Context, s step, r *request, c record.Change) (record.Change, error) {
+	if _, err := e.registered(s.Task.Project); err != nil {
 		return c, err // no hook of the move could be performed
 	}
 	if s.Task.Displaced() && c.Task.Live && c.Lease != record.LeaseReserve {
-		return c, e.makeRoom(ctx, s.Task)
+		return c, e.rooms.makeRoom(ctx, s.Task)
 	}
 	if c.Lease == record.LeaseReserve {
-		if err := e.branchThere(ctx, s.Task); err != nil {
+		if err := e.rooms.branchThere(ctx, s.Task); err != nil {
 			return c, err
 		}
 	}
-	if err := e.ready(ctx, s.Task, r.Request, c); err != nil {
+	if err := e.rooms.refuseUnready(ctx, s.Task, r.Request, c); err != nil {
 		return c, err
 	}
 	if r.known != nil && r.known.pull != nil {
@@ -203,8 +203,8 @@ func settleOwed(owed []task.OwedHook, next record.Change, why string) []record.S
 }
 
 // judge looks at the evidence and decides.
-func (e *Engine) judge(ctx context.Context, r *request) (step, decide.Decision, error) {
-	s, err := e.lookFor(r)(ctx, r.Task)
+func (e *requests) judge(ctx context.Context, r *request) (step, decide.Decision, error) {
+	s, err := e.looks.lookFor(r)(ctx, r.Task)
 	if err != nil {
 		return s, decide.Decision{}, err
 	}
@@ -213,8 +213,8 @@ func (e *Engine) judge(ctx context.Context, r *request) (step, decide.Decision, 
 }
 
 // decideRequest decides on a request.
-func (e *Engine) decideRequest(s step, r *request) (decide.Decision, error) {
-	decision, err := decide.Transition(s.def, s.Task, s.evidence, r.Request, e.Now())
+func (e *requests) decideRequest(s step, r *request) (decide.Decision, error) {
+	decision, err := decide.Transition(s.def, s.Task, s.evidence, r.Request, e.now())
 	if err == nil && decision.Moved {
 		after := &decision.Change.Task
 		after.Attention = cmp.Or(after.Attention, decide.LeftAlone(s.def, s.Owed, decision.Change))

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"orange/internal/engine"
 	"orange/internal/rules/action"
 	"orange/internal/rules/document"
 	"orange/internal/rules/history"
@@ -357,7 +358,7 @@ func TestDelete_saysWhatStayedBehind(t *testing.T) {
 	t.Parallel()
 	for _, cancelled := range []bool{false, true} {
 		w := newWorld(t)
-		w.Perform = rescuing{w.performer}.Perform
+		w.rewire(func(p *engine.Ports) { p.Perform = rescuing{w.performer}.Perform })
 		id := w.reach("working")
 		if cancelled {
 			w.move(id, "cancelled", human)

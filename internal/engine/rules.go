@@ -9,10 +9,10 @@ import (
 	"orange/internal/rules/workflow"
 )
 
-// rules is the workflow by which a task moves now: the one that it was created under, with what its project protects
+// rulesOf is the workflow by which a task moves now: the one that it was created under, with what its project protects
 // and a person did not allow it to change.
-func (e *Engine) rules(ctx context.Context, t task.Task) (*workflow.Definition, error) {
-	def, err := e.Rules.Pinned(ctx, t.Workflow)
+func (e *core) rulesOf(ctx context.Context, t task.Task) (*workflow.Definition, error) {
+	def, err := e.pinned(ctx, t.Workflow)
 	if err != nil {
 		return nil, err
 	}
@@ -20,7 +20,7 @@ func (e *Engine) rules(ctx context.Context, t task.Task) (*workflow.Definition, 
 	if err != nil || len(project.Protected) == 0 {
 		return def, err
 	}
-	events, err := e.Record.Events(ctx, t.ID, 0)
+	events, err := e.record.Events(ctx, t.ID, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -28,8 +28,8 @@ func (e *Engine) rules(ctx context.Context, t task.Task) (*workflow.Definition, 
 }
 
 // projectOf is the project of a task; empty where it is not registered any more.
-func (e *Engine) projectOf(t task.Task) (task.Project, error) {
-	project, err := e.Work.Project(t.Project)
+func (e *core) projectOf(t task.Task) (task.Project, error) {
+	project, err := e.registered(t.Project)
 	if errors.Is(err, task.ErrNotFound) {
 		err = nil
 	}
@@ -37,8 +37,8 @@ func (e *Engine) projectOf(t task.Task) (task.Project, error) {
 }
 
 // projectFor is the project of a task that there is already; empty where that is gone.
-func (e *Engine) projectFor(ctx context.Context, id string) (task.Project, error) {
-	s, err := e.Record.Load(ctx, id)
+func (e *core) projectFor(ctx context.Context, id string) (task.Project, error) {
+	s, err := e.record.Load(ctx, id)
 	if err != nil {
 		return task.Project{}, err
 	}
@@ -46,8 +46,8 @@ func (e *Engine) projectFor(ctx context.Context, id string) (task.Project, error
 }
 
 // present is the present workflow of a name; a person hears what is new of it.
-func (e *Engine) present(ctx context.Context, name string, of task.Project) (*workflow.Definition, error) {
-	def, news, err := e.Rules.Named(ctx, name, of)
+func (e *core) present(ctx context.Context, rules Rules, name string, of task.Project) (*workflow.Definition, error) {
+	def, news, err := rules.Named(ctx, name, of)
 	for _, text := range news {
 		e.warn("", text)
 	}
@@ -55,7 +55,7 @@ func (e *Engine) present(ctx context.Context, name string, of task.Project) (*wo
 }
 
 // timeoutsOf are those that a task's project sets. A project that is not registered sets none.
-func (e *Engine) timeoutsOf(t task.Task) (task.Timeouts, error) {
+func (e *core) timeoutsOf(t task.Task) (task.Timeouts, error) {
 	project, err := e.projectOf(t)
 	if err != nil {
 		return nil, err

@@ -24,9 +24,9 @@ const (
 // Say says something to the agent of a role, or to that of the present status if none is named, and records it. It
 // returns the role, and how the text reached the agent. A refusal is a *rejection.Rejection, and then nothing was
 // said.
-func (e *Engine) Say(ctx context.Context, id, role, text string, actor task.Actor) (
+func (e *crew) Say(ctx context.Context, id, role, text string, actor task.Actor) (
 	to, how string, err error) {
-	out, err := e.once(ctx, id, actor, func() (out record.Outcome, err error) {
+	out, err := e.outcomes.once(ctx, id, actor, func() (out record.Outcome, err error) {
 		to, how, err = e.say(ctx, id, role, text, actor)
 		return out, err
 	})
@@ -41,7 +41,7 @@ func (e *Engine) Say(ctx context.Context, id, role, text string, actor task.Acto
 	return to, how, err
 }
 
-func (e *Engine) say(ctx context.Context, id, role, text string, actor task.Actor) (
+func (e *crew) say(ctx context.Context, id, role, text string, actor task.Actor) (
 	to, how string, err error) {
 	switch text = strings.TrimSpace(text); {
 	case text == "":
@@ -58,21 +58,21 @@ func (e *Engine) say(ctx context.Context, id, role, text string, actor task.Acto
 	if role, err = decide.Say(def, s.Task, role, actor); err != nil {
 		return role, "", err
 	}
-	w := message{Engine: e, task: s.Task, role: role, text: text, actor: actor}
+	w := message{crew: e, task: s.Task, role: role, text: text, actor: actor}
 	how, err = w.deliver(ctx)
 	if err == nil && how == history.HowTyped && actor.Key != "" { // else a repeat could not tell that it was typed
 		err = e.note(context.WithoutCancel(ctx), id, actor, history.Event{Type: history.AgentNotified,
 			Data: map[string]string{"role": role, history.DataHow: how}})
 	}
 	if w.recorded {
-		err = errors.Join(err, e.failedOnce(ctx, id, actor, err), e.Sync(ctx, id))
+		err = errors.Join(err, e.outcomes.failedOnce(ctx, id, actor, err), e.files.Sync(ctx, id))
 	}
 	return role, how, err
 }
 
 // message is something that a person says to an agent.
 type message struct {
-	*Engine
+	*crew
 	task       task.Task
 	role, text string
 	actor      task.Actor
@@ -98,8 +98,8 @@ func (w *message) deliver(ctx context.Context) (string, error) {
 		if !waits || unsafe.Pasted || unsafe.Reason == tmux.DialogOpen {
 			return history.HowTyped, w.explain(err)
 		}
-		if !told && w.Warn != nil {
-			w.Warn(fmt.Sprintf("waiting up to %s for a safe moment: %s", sayPatience, unsafe.Reason))
+		if !told && w.hear != nil {
+			w.hear(fmt.Sprintf("waiting up to %s for a safe moment: %s", sayPatience, unsafe.Reason))
 		}
 		select {
 		case <-ctx.Done():
@@ -113,7 +113,7 @@ func (w *message) deliver(ctx context.Context) (string, error) {
 
 // handOver reports whether a command waits for the role that will read the text before it ends.
 func (w *message) handOver(ctx context.Context) (bool, error) {
-	waits, err := w.Agents.Waits(ctx, w.task, w.role)
+	waits, err := w.agents.Waits(ctx, w.task, w.role)
 	if err != nil || !waits {
 		return false, err
 	}
@@ -122,12 +122,12 @@ func (w *message) handOver(ctx context.Context) (bool, error) {
 	}
 	// A command that still waits reads the history again before it ends. One that has ended may have done so before
 	// the event was there.
-	return w.Agents.Waits(ctx, w.task, w.role)
+	return w.agents.Waits(ctx, w.task, w.role)
 }
 
 // harness is that of the role's agent.
 func (w *message) harness(ctx context.Context) (string, error) {
-	events, err := w.Record.Events(ctx, w.task.ID, 0)
+	events, err := w.record.Events(ctx, w.task.ID, 0)
 	return history.HarnessFor(w.task, w.role, events), err
 }
 
@@ -136,23 +136,23 @@ func (w *message) note(ctx context.Context, how string) error {
 	if w.recorded {
 		return nil
 	}
-	err := w.Engine.note(ctx, w.task.ID, w.actor, history.Event{Type: history.PersonSaid, Reason: w.text,
+	err := w.crew.note(ctx, w.task.ID, w.actor, history.Event{Type: history.PersonSaid, Reason: w.text,
 		Data: map[string]string{"role": w.role, history.DataHow: how}})
 	if w.recorded = err == nil; err != nil {
 		return err
 	}
-	return w.resetRefusals(ctx, w.task.ID, w.actor)
+	return w.reactions.resetRefusals(ctx, w.task.ID, w.actor)
 }
 
 // attempt types the text if that is safe now. It holds the lock of the task's hooks for each look alone, because one of
 // them may type into the same window, and others must not wait.
 func (w *message) attempt(ctx context.Context, agent string) error {
-	release, err := w.Folder.Lock(ctx, hooksLock(w.task.ID))
+	release, err := w.folder.Lock(ctx, hooksLock(w.task.ID))
 	if err != nil {
 		return err
 	}
 	defer release()
-	return w.Agents.Say(ctx, w.task, w.role, agent, w.text, func(ctx context.Context) error {
+	return w.agents.Say(ctx, w.task, w.role, agent, w.text, func(ctx context.Context) error {
 		return w.note(ctx, history.HowTyped)
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"orange/internal/engine"
 	"orange/internal/rules/history"
 	"orange/internal/rules/rejection"
 	"orange/internal/rules/task"
@@ -52,7 +53,7 @@ func (v *voice) Say(ctx context.Context, _ task.Task, role, agent, text string,
 
 // heardBy is the world with these agents.
 func (w *world) heardBy(v *voice) *world {
-	w.Agents = v
+	w.rewire(func(p *engine.Ports) { p.Agents = v })
 	return w
 }
 
@@ -64,7 +65,7 @@ func TestSay_isOnRecordWithWhoSaidItAndHow(t *testing.T) {
 	id := w.reach("working")
 	v := &voice{unsafe: []error{&tmux.NotSafe{Reason: tmux.NotReady}, &tmux.NotSafe{Reason: tmux.PersonTyping}}}
 	var warned []string
-	w.Warn = func(text string) { warned = append(warned, text) }
+	w.rewire(func(p *engine.Ports) { p.Warn = func(text string) { warned = append(warned, text) } })
 	role, how, err := w.heardBy(v).Say(t.Context(), id, "", " use the helper\n", human)
 	must(t, err)
 	said := w.said(id)

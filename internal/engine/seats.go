@@ -10,19 +10,19 @@ import (
 )
 
 // hasSeat reports whether a task has an open seat of a kind.
-func (e *Engine) hasSeat(ctx context.Context, id string, is func(record.Seat) bool) (bool, error) {
-	seats, err := e.Record.OpenSeats(ctx, id)
+func (e *core) hasSeat(ctx context.Context, id string, is func(record.Seat) bool) (bool, error) {
+	seats, err := e.record.OpenSeats(ctx, id)
 	return slices.ContainsFunc(seats, is), err
 }
 
 // isStarting reports whether a process still performs a hook that was dropped meanwhile. That process records which
 // agent it started when it is done, and no other process performs the hook again.
-func (e *Engine) isStarting(ctx context.Context, id string, hook int64) (bool, error) {
+func (e *crew) isStarting(ctx context.Context, id string, hook int64) (bool, error) {
 	dropped, err := e.hasSeat(ctx, id, func(s record.Seat) bool { return s.Hook == hook && s.Dropped && s.PID == 0 })
 	if err != nil || !dropped {
 		return false, err
 	}
-	release, idle, err := e.Folder.TryLock(hooksLock(id))
+	release, idle, err := e.folder.TryLock(hooksLock(id))
 	if idle {
 		release()
 	}
@@ -31,7 +31,7 @@ func (e *Engine) isStarting(ctx context.Context, id string, hook int64) (bool, e
 
 // EndUnusedSeats ends the seats that were issued for a hook which started no agent. No agent has died. While a
 // process still performs the hook, EndUnusedSeats leaves them for later.
-func (e *Engine) EndUnusedSeats(ctx context.Context, id string, hook int64) error {
+func (e *crew) EndUnusedSeats(ctx context.Context, id string, hook int64) error {
 	if starting, err := e.isStarting(ctx, id, hook); err != nil || starting {
 		return err
 	}
@@ -45,6 +45,6 @@ func (e *Engine) EndUnusedSeats(ctx context.Context, id string, hook int64) erro
 }
 
 // seatedAs reports whether an agent of the role has an open seat: then no process has found one of that role dead.
-func (e *Engine) seatedAs(ctx context.Context, id, role string) (bool, error) {
+func (e *core) seatedAs(ctx context.Context, id, role string) (bool, error) {
 	return e.hasSeat(ctx, id, func(s record.Seat) bool { return s.Role == role })
 }

@@ -20,14 +20,14 @@ import (
 // it, the fact was used before, or it is about another commit than the judged tip. If several processes report the
 // same, one of them gets the notice. SendBack does nothing while hooks are owed, and while evidence is being gathered:
 // the caller asks again. It sets the hooks of the move going and does not wait for them.
-func (e *Engine) SendBack(ctx context.Context, id string, back decide.Setback) (told string, err error) {
-	s := sendingBack{Engine: e, id: id, back: back}
+func (e *reactions) SendBack(ctx context.Context, id string, back decide.Setback) (told string, err error) {
+	s := sendingBack{reactions: e, id: id, back: back}
 	return s.send(context.WithoutCancel(ctx))
 }
 
 // sendingBack is a setback on its way to a move.
 type sendingBack struct {
-	*Engine
+	*reactions
 	id      string
 	back    decide.Setback
 	judged  *task.Task // nil, or the task as it has to be still
@@ -59,7 +59,7 @@ func (s *sendingBack) look(ctx context.Context, id string) (step, error) {
 	if !known {
 		return first, nil // nothing follows
 	}
-	now, err := s.lookFor(ruleTo(id, to))(ctx, id)
+	now, err := s.looks.lookFor(ruleTo(id, to))(ctx, id)
 	if err != nil {
 		return now, err
 	}
@@ -93,7 +93,7 @@ func (s *sendingBack) attempt(ctx context.Context) (told string, err error) {
 	if c.Entered && then.Task.Attention != "" {
 		told += "; " + then.Task.Attention
 	}
-	_, err = s.announceAndRun(ctx, then.Task, len(c.Hooks) > 0)
+	_, err = s.outcomes.announceAndRun(ctx, then.Task, len(c.Hooks) > 0)
 	return told, err
 }
 
@@ -102,11 +102,11 @@ func (s *sendingBack) decide(ctx context.Context, now step) (c record.Change, du
 	if s.judged != nil && refuseIfMoved(now.Task, *s.judged) != nil {
 		return c, false, nil
 	}
-	events, err := s.Record.Events(ctx, s.id, 0)
+	events, err := s.record.Events(ctx, s.id, 0)
 	if err != nil {
 		return c, false, err
 	}
-	c, due = s.back.Change(now.def, now.Task, now.evidence, events, s.against, s.Now())
+	c, due = s.back.Change(now.def, now.Task, now.evidence, events, s.against, s.now())
 	return c, due, nil
 }
 
@@ -116,7 +116,7 @@ func (s *sendingBack) write(c record.Change) error {
 		return nil
 	}
 	text := "\n" + decide.FixInstructions + "\n\n" + document.Demote(s.back.Text) + "\n"
-	if err := s.Folder.Append(c.Task.Project, s.id, text); err != nil {
+	if err := s.folder.Append(c.Task.Project, s.id, text); err != nil {
 		return fmt.Errorf("write what the worker of task %s has to know: %w", s.id, err)
 	}
 	s.written = true
@@ -135,14 +135,14 @@ func isGathering(evidence decide.Evidence) bool {
 
 // mergeFailed sends a task back whose merge failed by a conflict or a red result, if its workflow has a rule for that,
 // and returns the error with what became of the task.
-func (e *Engine) mergeFailed(ctx context.Context, judged task.Task, commit string, failed error) error {
+func (e *reactions) mergeFailed(ctx context.Context, judged task.Task, commit string, failed error) error {
 	unmerged, is := errors.AsType[*record.Unmerged](failed)
 	if !is {
 		return failed
 	}
 	ctx = context.WithoutCancel(ctx)
 	back := decide.Setback{On: workflow.OnMergeFailed, Commit: commit}.OfMerge(unmerged)
-	s := sendingBack{Engine: e, id: judged.ID, back: back, judged: &judged}
+	s := sendingBack{reactions: e, id: judged.ID, back: back, judged: &judged}
 	told, err := s.send(ctx)
 	if err != nil {
 		return errors.Join(failed, fmt.Errorf("send task %s back: %w", judged.ID, err))

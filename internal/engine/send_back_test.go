@@ -76,7 +76,7 @@ func TestMerge_thatFailsOtherwiseSendsNothingBack(t *testing.T) {
 		t.Errorf("the merge ended with %v", err)
 	}
 	w.repository.fails = &record.Unmerged{Files: []string{"a.txt"}}
-	w.Rules = sendingBack{w.Rules, nil}
+	w.rewire(func(p *engine.Ports) { p.Rules = sendingBack{p.Rules, nil} })
 	_, _, err := w.Merge(t.Context(), id, task.Merge{}, human)
 	if err == nil || !strings.Contains(err.Error(), "run this again; nothing was changed") {
 		t.Errorf("where the workflow has no rule the merge ended with %v", err)
@@ -91,8 +91,9 @@ func TestMerge_thatFailsTooOftenMarksTheTask(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.reach("reviewing")
-	w.Rules = sendingBack{w.Rules, []workflow.SendBack{{On: []string{workflow.OnMergeFailed}, Then: "working",
-		When: []workflow.Guard{{Field: "sent_back", Op: "<", Value: 0}}}}}
+	never := []workflow.SendBack{{On: []string{workflow.OnMergeFailed}, Then: "working",
+		When: []workflow.Guard{{Field: "sent_back", Op: "<", Value: 0}}}}
+	w.rewire(func(p *engine.Ports) { p.Rules = sendingBack{p.Rules, never} })
 	w.repository.fails = &record.Unmerged{Files: []string{"a.txt"}}
 	_, _, err := w.Merge(t.Context(), id, task.Merge{}, human)
 	have := w.task(id)
@@ -121,7 +122,7 @@ func TestMerge_thatFailsAfterItsBeginIsCountedAsAnyOther(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.reach("reviewing")
-	w.Work = lateConflict{w.repository}
+	w.rewire(func(p *engine.Ports) { p.Work = lateConflict{w.repository} })
 	for try := 1; try <= 4; try++ {
 		if _, _, err := w.Merge(t.Context(), id, task.Merge{}, human); err == nil {
 			t.Fatal("it is merged")

@@ -18,8 +18,8 @@ import (
 
 // Settle performs the hooks that a task owes, in order, and settles each. One process at a time does this for a task.
 // It notes a hook that fails and leaves it for later; the hooks after it wait if they depend on it.
-func (e *Engine) Settle(ctx context.Context, id string) error {
-	release, err := e.Folder.Lock(ctx, hooksLock(id))
+func (e *hooks) Settle(ctx context.Context, id string) error {
+	release, err := e.folder.Lock(ctx, hooksLock(id))
 	if err != nil {
 		return err
 	}
@@ -27,26 +27,26 @@ func (e *Engine) Settle(ctx context.Context, id string) error {
 	s, err := e.onRecord(ctx, id)
 	var mirrors error // hooks run even if a mirror cannot be written
 	for synced := false; err == nil; synced = true {
-		hook, found := dueHook(s.Owed, e.Now())
+		hook, found := dueHook(s.Owed, e.now())
 		if !found && synced {
 			break
 		}
 		gave := false
 		if found {
-			if s, gave, err = e.perform(ctx, s, hook); err != nil {
+			if s, gave, err = e.tryHook(ctx, s, hook); err != nil {
 				break
 			}
 		}
 		// the next hook finds what a person has written into the header meanwhile
-		if s.Snapshot, _, mirrors, err = e.refreshWith(ctx, id, headerAlone, true); gave && err == nil {
-			e.startNext(ctx, s.Task)
+		if s.Snapshot, _, mirrors, err = e.files.refreshWith(ctx, id, headerAlone, true); gave && err == nil {
+			e.turns.startNext(ctx, s.Task)
 		}
 	}
 	switch {
 	case isDeleted(err):
 		return nil // deleted meanwhile, and its hooks with it
 	case err == nil && !s.Task.Live && len(s.Owed) == 0:
-		e.startThoseAfter(ctx, id)
+		e.turns.startThoseAfter(ctx, id)
 	}
 	return errors.Join(err, mirrors)
 }
@@ -69,11 +69,11 @@ func dueHook(owed []task.OwedHook, now time.Time) (task.OwedHook, bool) {
 	return task.OwedHook{}, false
 }
 
-// perform makes one attempt at a hook, and answers the task as it is then. gave says that the attempt failed, and that
+// tryHook makes one attempt at a hook, and answers the task as it is then. gave says that the attempt failed, and that
 // a workspace is free by it.
-func (e *Engine) perform(ctx context.Context, s step, hook task.OwedHook) (then step, gave bool, err error) {
+func (e *hooks) tryHook(ctx context.Context, s step, hook task.OwedHook) (then step, gave bool, err error) {
 	id := s.Task.ID
-	err = e.Record.BeginHook(ctx, hook.ID, e.Now())
+	err = e.record.BeginHook(ctx, hook.ID, e.now())
 	if errors.Is(err, task.ErrConflict) { // a later step has dropped it
 		then, err = e.onRecord(ctx, id)
 		return then, false, err
@@ -81,7 +81,7 @@ func (e *Engine) perform(ctx context.Context, s step, hook task.OwedHook) (then 
 	if err != nil {
 		return s, false, err
 	}
-	e.Log.Info("hook begins", "component", "hook", "task", id, "hook", hook.ID, "action", hook.Action,
+	e.log.Info("hook begins", "component", "hook", "task", id, "hook", hook.ID, "action", hook.Action,
 		"attempt", hook.Attempts+1)
 	s = s.withAttempt(hook.ID)
 	s, failed := e.roomAgain(ctx, s, hook)
@@ -96,16 +96,16 @@ func (e *Engine) perform(ctx context.Context, s step, hook task.OwedHook) (then 
 	}
 	var effect record.Effect
 	if failed == nil {
-		effect, failed = e.Perform(ctx, job)
+		effect, failed = e.perform(ctx, job)
 	}
-	e.Log.Info("hook ends", "component", "hook", "task", id, "hook", hook.ID, "action", hook.Action, "said",
+	e.log.Info("hook ends", "component", "hook", "task", id, "hook", hook.ID, "action", hook.Action, "said",
 		effect.Said, "error", errorText(failed))
 	then, err = e.settle(ctx, s, hook, effect, seat, failed)
 	return then, failed != nil && effect.Lease == record.LeaseFree, err
 }
 
 // roomAgain is the task with a workspace for another try to make one ready: the try before gave its own back.
-func (e *Engine) roomAgain(ctx context.Context, s step, hook task.OwedHook) (step, error) {
+func (e *hooks) roomAgain(ctx context.Context, s step, hook task.OwedHook) (step, error) {
 	if hook.Action != action.AcquireWorkspace || s.Task.Workspace != "" {
 		return s, nil
 	}
@@ -127,7 +127,7 @@ func (e *Engine) roomAgain(ctx context.Context, s step, hook task.OwedHook) (ste
 // waitAgain has a task wait in line in its own status, where other tasks have all workspaces by now: its turn makes one
 // ready and starts the agent of the status. A task that has ended, or owes a command in its workspace, which no turn
 // runs, does not wait in line: its hook is tried again. The error says what became of this attempt.
-func (e *Engine) waitAgain(ctx context.Context, id string, hook int64) error {
+func (e *hooks) waitAgain(ctx context.Context, id string, hook int64) error {
 	tryAgain := false
 	s, _, err := e.do(ctx, id, e.withRules, func(s step) (*ruling, error) {
 		if s.Task.Workspace != "" || !isOwed(s.Owed, hook) {
@@ -136,7 +136,7 @@ func (e *Engine) waitAgain(ctx context.Context, id string, hook int64) error {
 		if tryAgain = !s.Task.Live || slices.ContainsFunc(s.Owed, runsCommand); tryAgain {
 			return nil, nil
 		}
-		r := queueRuling(s, s.Task.Status, task.Actor{Rule: true}, e.Now())
+		r := queueRuling(s, s.Task.Status, task.Actor{Rule: true}, e.now())
 		r.overtaken = "it waits in line for a workspace"
 		return r, nil
 	})
@@ -144,7 +144,7 @@ func (e *Engine) waitAgain(ctx context.Context, id string, hook int64) error {
 	case err != nil:
 		return err
 	case tryAgain:
-		return e.noRoom(ctx, s.Task)
+		return e.rooms.noRoom(ctx, s.Task)
 	}
 	return errOvertaken
 }
@@ -166,8 +166,8 @@ func errorText(err error) string {
 }
 
 // event reads one event of a task's history.
-func (e *Engine) event(ctx context.Context, id string, seq int) (history.Event, error) {
-	events, err := e.Record.Events(ctx, id, seq-1)
+func (e *hooks) event(ctx context.Context, id string, seq int) (history.Event, error) {
+	events, err := e.record.Events(ctx, id, seq-1)
 	if err != nil {
 		return history.Event{}, err
 	}
@@ -179,7 +179,7 @@ func (e *Engine) event(ctx context.Context, id string, seq int) (history.Event, 
 
 // settle commits the end of one attempt together with its effect. A hook that a later step has dropped meanwhile is
 // settled already: settle records its effect all the same.
-func (e *Engine) settle(ctx context.Context, s step, hook task.OwedHook, effect record.Effect, issued *record.Seat,
+func (e *hooks) settle(ctx context.Context, s step, hook task.OwedHook, effect record.Effect, issued *record.Seat,
 	failure error) (step, error) {
 	start, err := e.startOf(ctx, effect, issued)
 	if err != nil {
@@ -187,10 +187,10 @@ func (e *Engine) settle(ctx context.Context, s step, hook task.OwedHook, effect 
 	}
 	frees := failure == nil && effect.Lease == record.LeaseFree
 	if frees {
-		e.dropEnvironment(ctx, hook.Task) // now, so that it is done again if this program is ended
+		e.outcomes.dropEnvironment(ctx, hook.Task) // now, so that it is done again if this program is ended
 	}
 	then, _, err := e.do(ctx, hook.Task, e.startingFrom(s), func(s step) (*ruling, error) {
-		c, owed := decide.HookEnded(s.Snapshot, hook, effect, failure, e.Now())
+		c, owed := decide.HookEnded(s.Snapshot, hook, effect, failure, e.now())
 		if owed && failure == nil {
 			if err := e.forgetCrashes(ctx, s.Snapshot, hook, &c); err != nil {
 				return nil, err
@@ -211,7 +211,7 @@ func (e *Engine) settle(ctx context.Context, s step, hook task.OwedHook, effect 
 		return &ruling{change: c}, nil
 	})
 	if frees && err == nil {
-		e.dropEnvironment(ctx, hook.Task) // and what a person who saw the workspace has kept meanwhile
+		e.outcomes.dropEnvironment(ctx, hook.Task) // and what a person who saw the workspace has kept meanwhile
 	}
 	return then, err
 }
@@ -236,12 +236,12 @@ func seat(c *record.Change, issued, taken *record.Seat) {
 
 // forgetCrashes adds to the change of a performed hook what follows for the count of crashes. It reads the task's
 // history only if something may follow.
-func (e *Engine) forgetCrashes(ctx context.Context, s record.Snapshot, hook task.OwedHook, c *record.Change) error {
+func (e *hooks) forgetCrashes(ctx context.Context, s record.Snapshot, hook task.OwedHook, c *record.Change) error {
 	others, may := decide.MayForgetCrashes(s, hook.ID)
 	if !may {
 		return nil
 	}
-	events, err := e.Record.Events(ctx, s.Task.ID, 0)
+	events, err := e.record.Events(ctx, s.Task.ID, 0)
 	if err != nil {
 		return err
 	}
@@ -256,24 +256,24 @@ func (e *Engine) forgetCrashes(ctx context.Context, s record.Snapshot, hook task
 }
 
 // Retry makes every failed hook of a task due now and has them performed.
-func (e *Engine) Retry(ctx context.Context, id string, actor task.Actor) (record.Outcome, error) {
+func (e *hooks) Retry(ctx context.Context, id string, actor task.Actor) (record.Outcome, error) {
 	return e.retriedOnce(ctx, id, actor, func() (record.Outcome, error) { return e.retry(ctx, id, actor) })
 }
 
 // retriedOnce is once for hooks that are tried again or dropped. The answer to a repeat names none of them: the monitor
 // performs what is still due.
-func (e *Engine) retriedOnce(ctx context.Context, id string, actor task.Actor,
+func (e *hooks) retriedOnce(ctx context.Context, id string, actor task.Actor,
 	do func() (record.Outcome, error)) (record.Outcome, error) {
-	out, err := e.once(ctx, id, actor, do)
+	out, err := e.outcomes.once(ctx, id, actor, do)
 	if err == nil && out.Event.Type == history.HooksRetried {
 		out.Moved = false
 	}
 	return out, err
 }
 
-func (e *Engine) retry(ctx context.Context, id string, actor task.Actor) (record.Outcome, error) {
+func (e *hooks) retry(ctx context.Context, id string, actor task.Actor) (record.Outcome, error) {
 	// A person may have corrected what failed in the document's header: Orange takes it over first.
-	if _, _, _, err := e.refresh(ctx, id, headerAlone); err != nil {
+	if _, _, _, err := e.files.refresh(ctx, id, headerAlone); err != nil {
 		return record.Outcome{}, err
 	}
 	t, again, err := e.dueAgain(ctx, id, actor)
@@ -281,14 +281,14 @@ func (e *Engine) retry(ctx context.Context, id string, actor task.Actor) (record
 		return record.Outcome{Task: t}, err
 	}
 	if t.Workspace != "" || owesRoom(again) {
-		e.keepEnvironment(ctx, id, actor)
+		e.outcomes.keepEnvironment(ctx, id, actor)
 	}
-	if _, err := e.awaitHooks(ctx, ctx.Done(), id, again[len(again)-1].Event, actor); err != nil {
+	if _, err := e.outcomes.awaitHooks(ctx, ctx.Done(), id, again[len(again)-1].Event, actor); err != nil {
 		return record.Outcome{}, err
 	}
 	out := record.Outcome{}
 	for _, h := range again {
-		hooks, err := e.Record.Hooks(ctx, id, h.Event)
+		hooks, err := e.record.Hooks(ctx, id, h.Event)
 		if err != nil {
 			return out, err
 		}
@@ -298,19 +298,19 @@ func (e *Engine) retry(ctx context.Context, id string, actor task.Actor) (record
 			}
 		}
 	}
-	s, err := e.Record.Load(ctx, id)
+	s, err := e.record.Load(ctx, id)
 	out.Task = s.Task
 	return out, err
 }
 
 // Drop drops the failed hooks of a task that nothing waits for. A refusal is a *rejection.Rejection.
-func (e *Engine) Drop(ctx context.Context, id string, actor task.Actor) (record.Outcome, error) {
+func (e *hooks) Drop(ctx context.Context, id string, actor task.Actor) (record.Outcome, error) {
 	return e.retriedOnce(ctx, id, actor, func() (record.Outcome, error) { return e.drop(ctx, id, actor) })
 }
 
-func (e *Engine) drop(ctx context.Context, id string, actor task.Actor) (out record.Outcome, err error) {
+func (e *hooks) drop(ctx context.Context, id string, actor task.Actor) (out record.Outcome, err error) {
 	then, _, err := e.do(ctx, id, e.withRules, func(s step) (*ruling, error) {
-		c, err := decide.Retry(s.def, s.Snapshot, true, actor, e.Now())
+		c, err := decide.Retry(s.def, s.Snapshot, true, actor, e.now())
 		if err != nil {
 			return nil, err
 		}
@@ -331,8 +331,8 @@ func (e *Engine) drop(ctx context.Context, id string, actor task.Actor) (out rec
 
 // Resume has the owed hooks of every task performed that a process left undone when it died, and those that are due
 // again. It starts runners and does not wait for them. It leaves a task alone while a process performs its hooks.
-func (e *Engine) Resume(ctx context.Context) error {
-	debtors, err := e.Record.PendingTasks(ctx, e.Now())
+func (e *hooks) Resume(ctx context.Context) error {
+	debtors, err := e.record.PendingTasks(ctx, e.now())
 	if err != nil {
 		return err
 	}
@@ -345,29 +345,29 @@ func (e *Engine) Resume(ctx context.Context) error {
 	return all
 }
 
-func (e *Engine) resume(ctx context.Context, id string) error {
-	s, err := e.Record.Load(ctx, id)
+func (e *hooks) resume(ctx context.Context, id string) error {
+	s, err := e.record.Load(ctx, id)
 	if errors.Is(err, task.ErrNotFound) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	if _, found := dueHook(s.Owed, e.Now()); !found {
+	if _, found := dueHook(s.Owed, e.now()); !found {
 		return nil // all hooks wait for one whose retry is not due yet
 	}
-	release, idle, err := e.Folder.TryLock(hooksLock(id))
+	release, idle, err := e.folder.TryLock(hooksLock(id))
 	if err != nil || !idle {
 		return err
 	}
 	release()
-	return e.RunHooks(ctx, id, false)
+	return e.runHooks(ctx, id, false)
 }
 
 // Finish performs every owed hook here and now, also those that failed and whose retry is not due yet.
 // It serves several tasks at once, and returns every error.
-func (e *Engine) Finish(ctx context.Context) error {
-	debtors, err := e.Record.PendingTasks(ctx, time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)) // due or not
+func (e *hooks) Finish(ctx context.Context) error {
+	debtors, err := e.record.PendingTasks(ctx, time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)) // due or not
 	if err != nil {
 		return err
 	}
@@ -396,7 +396,7 @@ func (e *Engine) Finish(ctx context.Context) error {
 
 // dueAgain makes every failed hook of a task due now, and records that a person wants it. It returns all
 // that the task owes.
-func (e *Engine) dueAgain(ctx context.Context, id string,
+func (e *hooks) dueAgain(ctx context.Context, id string,
 	actor task.Actor) (t task.Task, owed []task.OwedHook, err error) {
 	look := e.onRecord
 	if actor.Role == task.RoleHuman {
@@ -416,7 +416,7 @@ func (e *Engine) dueAgain(ctx context.Context, id string,
 		if actor.Role != task.RoleHuman {
 			return &ruling{change: record.Change{Task: s.Task, Expect: s.Task.Version, Settled: again}}, nil
 		}
-		c, err := decide.Retry(s.def, s.Snapshot, false, actor, e.Now())
+		c, err := decide.Retry(s.def, s.Snapshot, false, actor, e.now())
 		c.Settled = again
 		return &ruling{change: c, in: replay.Inputs{Ask: replay.AskRetry}.By(actor)}, err
 	})

@@ -321,7 +321,7 @@ func TestAHookThatIsDroppedWhileItIsPerformed_leavesWhatItDid(t *testing.T) {
 	w.runner.dead = true
 	out := w.create("fix", true)
 	id := out.Task.ID
-	w.Perform = interrupted(w.performer.Perform, func(job record.Job) {
+	perform := interrupted(w.performer.Perform, func(job record.Job) {
 		if job.Hook.Action != action.SpawnAgent {
 			return
 		}
@@ -330,6 +330,7 @@ func TestAHookThatIsDroppedWhileItIsPerformed_leavesWhatItDid(t *testing.T) {
 			Settled: []record.Settled{{ID: job.Hook.ID, State: task.HookSuperseded}}})
 		must(t, err)
 	})
+	w.rewire(func(p *engine.Ports) { p.Perform = perform })
 	must(t, w.Settle(t.Context(), id))
 	wantText(t, "hooks", w.states(id, out.Event.Seq), "acquire_workspace=done spawn_agent=superseded")
 	if got := w.task(id).Session; got == "" || len(w.events(id, history.AgentSpawned)) != 1 {
@@ -398,13 +399,14 @@ func TestAStartWhoseSeatCannotBeNoted_hasFailed(t *testing.T) {
 	w := newWorld(t)
 	errFull := errors.New("the disk is full")
 	once := true
-	w.Record = &failing{Record: w.Record, fails: func(c record.Change) error {
+	full := func(c record.Change) error {
 		if c.NewSeat == nil || !once {
 			return nil
 		}
 		once = false
 		return errFull
-	}}
+	}
+	w.rewire(func(p *engine.Ports) { p.Record = &failing{Record: p.Record, fails: full} })
 	out := w.create("fix", true)
 	wantText(t, "hooks", w.states(out.Task.ID, out.Event.Seq), "acquire_workspace=done spawn_agent=failed")
 	if !strings.Contains(out.Task.Attention, errFull.Error()) {

@@ -14,13 +14,13 @@ import (
 
 // noteShared notes in the history of a task, at whose change it was seen, which of the settings that all worktrees of
 // its repository share have changed. Each change is noted once, whatever task comes next.
-func (e *Engine) noteShared(ctx context.Context, t task.Task, owed []task.OwedHook) error {
-	if e.SharedNews == nil || slices.ContainsFunc(owed, func(h task.OwedHook) bool {
+func (e *outcomes) noteShared(ctx context.Context, t task.Task, owed []task.OwedHook) error {
+	if e.sharedNews == nil || slices.ContainsFunc(owed, func(h task.OwedHook) bool {
 		return h.Action == action.AcquireWorkspace // no agent is in its worktree yet
 	}) {
 		return nil
 	}
-	news, err := e.SharedNews(ctx, t)
+	news, err := e.sharedNews(ctx, t)
 	if err != nil {
 		return fmt.Errorf("look at the settings that all worktrees share: %w", err)
 	}
@@ -33,7 +33,7 @@ func (e *Engine) noteShared(ctx context.Context, t task.Task, owed []task.OwedHo
 		"orange project restore --project "+t.Project, "orange project accept --project "+t.Project))
 	_, _, err = e.change(ctx, t.ID, func(s record.Snapshot) (record.Change, bool, error) {
 		now := s.Task
-		now.UpdatedAt = e.Now()
+		now.UpdatedAt = e.now()
 		return record.Change{Task: now, Expect: s.Task.Version, Events: []history.Event{{
 			Time: now.UpdatedAt, Type: history.SharedChanged, Actor: task.ActorEngine, Reason: said,
 		}}}, true, nil

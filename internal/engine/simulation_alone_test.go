@@ -321,8 +321,7 @@ func (l *judgedWalk) step(t task.Task) {
 // run makes the walk of the seed.
 func (l *judgedWalk) run(steps int) {
 	l.p = &process{sim: l.simulation, number: 1, name: "walk"}
-	l.p.buildEngine()
-	l.p.engine.Facts = randomFacts{l.walk}.Look
+	l.p.buildEngine(randomFacts{l.walk}.Look)
 	l.create()
 	for range steps {
 		t := l.readHistory()

@@ -94,7 +94,7 @@ func (s *simulation) start(name, whose string, under *simulate.Agent, body func(
 	s.programs = append(s.programs, p)
 	s.mu.Unlock()
 	s.counts.programs++
-	p.buildEngine()
+	p.buildEngine(gateFacts{p}.Look)
 	go func() {
 		defer func() {
 			if r := recover(); r != nil {
@@ -111,26 +111,27 @@ func (s *simulation) start(name, whose string, under *simulate.Agent, body func(
 	return p
 }
 
-func (p *process) buildEngine() {
+func (p *process) buildEngine(facts engine.Facts) {
 	r, f := p.record(), simulatedFolders{p.view().TaskFolders(), p}
 	repository := simulatedRepository{p.view().Repository(), p}
 	key := [32]byte{byte(p.number), byte(p.number >> 8), byte(p.sim.seed), byte(p.sim.seed >> 8),
 		byte(p.sim.seed >> 16)}
-	e := p.view().Engine(r)
-	e.Folder, e.Work, e.Facts, e.Agents = f, repository, gateFacts{p}.Look, &fakeAgents{}
+	e := p.view().Ports(r)
+	e.Folder, e.Work, e.Facts, e.Agents = f, repository, facts, &fakeAgents{}
 	e.RunHooks, e.Environments, e.Random = runnerStarter{p}.Run, environmentStore{p}, rand.NewChaCha8(key)
 	e.Patience = time.Duration(p.sim.patience) * time.Millisecond
-	hands := &hook.Executor{
+	p.hooks = &hook.Executor{
 		Sessions: p.terminal(), Processes: programs{p.terminal(), hookCommands{p}}, Work: pool{p: p},
-		Setup: setup{p}, Record: r, StartNext: e.StartNext, Now: p.view().Now,
-		Home: p.sim.dir, Self: "/opt/orange",
+		Setup: setup{p}, Record: r, Now: p.view().Now,
+		StartNext: func(ctx context.Context, of string) (string, error) { return p.engine.StartNext(ctx, of) },
+		Home:      p.sim.dir, Self: "/opt/orange",
 	}
 	e.Perform = countedPerformer{p}.Perform
 	if p.sim.setting.guarded {
 		e.Work = engine.GuardedWork{Work: repository, Guard: &guard{}}
 		e.Perform = engine.GuardHooks(&guard{}, e.Perform)
 	}
-	p.engine, p.hooks = e, hands
+	p.engine = engine.New(e)
 }
 
 // waitTurn waits for the turn. A program that is dead by then goes no further: the kernel frees its locks, and

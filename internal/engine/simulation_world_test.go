@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"log/slog"
 	"os"
 	"slices"
 	"strconv"
@@ -277,7 +278,8 @@ func (s *simulation) monitor(p *process) *monitor.Monitor {
 	return &monitor.Monitor{
 		Agents: monitored{w}, Record: p.record(), Engine: p.engine,
 		Rules: simulate.SingleWorkflow{Workflow: s.Workflow},
-		Tell:  func(context.Context, task.Task, string) {}, Now: s.Now, Log: p.engine.Log, Stall: simulate.Stall,
+		Tell:  func(context.Context, task.Task, string) {}, Now: s.Now,
+		Log: slog.New(slog.DiscardHandler), Stall: simulate.Stall,
 	}
 }
 

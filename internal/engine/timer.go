@@ -19,24 +19,24 @@ import (
 // and a notice for people; empty if nothing is new.
 // If several processes ask, one of them gets the notice: it is committed on the version that it was decided on.
 // Timeouts sets the hooks of the move going and does not wait for them.
-func (e *Engine) Timeouts(ctx context.Context, id string) (next time.Time, told string, err error) {
+func (e *reactions) Timeouts(ctx context.Context, id string) (next time.Time, told string, err error) {
 	var own task.Timeouts
 	t, c, due, err := e.judgeLimit(ctx, id, e.timeLimit(&own))
 	switch {
 	case isDeleted(err):
 		return next, "", nil
 	case errors.Is(err, errNotNow):
-		return e.Now().Add(evidencePause), "", nil
+		return e.now().Add(evidencePause), "", nil
 	case err != nil:
 		return next, "", err
 	case due: // it is committed: people get the notice even if what follows fails
 		told, err = c.LateNotice(), e.reportEnough(ctx, t, c)
 	}
-	def, unread := e.rules(ctx, t)
+	def, unread := e.rulesOf(ctx, t)
 	if unread != nil {
 		return next, told, errors.Join(err, unread)
 	}
-	next, _ = decide.NextDeadline(def, own, t, e.Now())
+	next, _ = decide.NextDeadline(def, own, t, e.now())
 	return next, told, err
 }
 
@@ -52,11 +52,11 @@ type limits struct {
 
 // judgeLimit commits what follows where a task has had enough of something: an event, and perhaps a move. While
 // evidence for the move is being gathered the error is errNotNow.
-func (e *Engine) judgeLimit(ctx context.Context, id string, l limits) (
+func (e *reactions) judgeLimit(ctx context.Context, id string, l limits) (
 	t task.Task, c record.Change, due bool, err error) {
 	var to task.Status
 	s, _, err := e.do(ctx, id, e.withRules, func(s step) (*ruling, error) {
-		if c, due, err = l.judge(s.def, s.Task, e.Now()); err != nil || !due {
+		if c, due, err = l.judge(s.def, s.Task, e.now()); err != nil || !due {
 			return nil, err
 		}
 		if to, _ = decide.Escalation(s.def, c); to != "" {
@@ -75,17 +75,17 @@ func (e *Engine) judgeLimit(ctx context.Context, id string, l limits) (
 
 // escalate commits the move that the workflow wants where a task has had enough of something, or the reason why that
 // move was refused, such as that there is no room for it. It first waits for owed hooks, as before any other move.
-func (e *Engine) escalate(ctx context.Context, id string, to task.Status, l limits, noRoom bool) (
+func (e *reactions) escalate(ctx context.Context, id string, to task.Status, l limits, noRoom bool) (
 	t task.Task, c record.Change, err error) {
 	r := ruleTo(id, to)
-	if err := e.finishPending(ctx, id, r.Actor); err != nil {
+	if err := e.outcomes.finishPending(ctx, id, r.Actor); err != nil {
 		return t, c, err
 	}
-	s, _, err := e.do(ctx, id, e.lookFor(r), func(s step) (*ruling, error) {
+	s, _, err := e.do(ctx, id, e.looks.lookFor(r), func(s step) (*ruling, error) {
 		if s.Task.Displaced() || isGathering(s.evidence) { // its workspace comes first
 			return nil, errNotNow
 		}
-		now := e.Now()
+		now := e.now()
 		level, due, err := l.judge(s.def, s.Task, now)
 		if err != nil {
 			return nil, err
@@ -111,7 +111,7 @@ func ruleTo(id string, to task.Status) *request {
 
 // timeLimit is the limit of a task's time in its status, as its project or its workflow sets it. own gets what the
 // project sets.
-func (e *Engine) timeLimit(own *task.Timeouts) limits {
+func (e *reactions) timeLimit(own *task.Timeouts) limits {
 	return limits{name: "timeout",
 		judge: func(def *workflow.Definition, t task.Task, now time.Time) (c record.Change, due bool, err error) {
 			if *own, err = e.timeoutsOf(t); err == nil {
@@ -130,9 +130,9 @@ func (e *Engine) timeLimit(own *task.Timeouts) limits {
 
 // reportEnough mirrors what was noted where a task has had enough of something, writes it into the log, and has the
 // hooks of its move performed.
-func (e *Engine) reportEnough(ctx context.Context, t task.Task, c record.Change) error {
+func (e *reactions) reportEnough(ctx context.Context, t task.Task, c record.Change) error {
 	if len(c.Events) == 0 {
-		e.Log.Warn("the clock was set back: the time in the status counts from the start again", "component", "engine",
+		e.log.Warn("the clock was set back: the time in the status counts from the start again", "component", "engine",
 			"task", t.ID, "status", string(t.Status))
 		return nil
 	}
@@ -140,18 +140,18 @@ func (e *Engine) reportEnough(ctx context.Context, t task.Task, c record.Change)
 		switch event := &c.Events[i]; {
 		case event.IsMove():
 		case event.Type == history.AgentRefused:
-			e.Log.Warn("refused too often", "component", "engine", "task", t.ID, "status",
+			e.log.Warn("refused too often", "component", "engine", "task", t.ID, "status",
 				event.Data[history.DataStatus], "reason", event.Reason)
 		default:
-			e.Log.Warn("late", "component", "engine", "task", t.ID, "event", event.Type, "status",
+			e.log.Warn("late", "component", "engine", "task", t.ID, "event", event.Type, "status",
 				event.Data[history.DataStatus],
 				"late", event.Data[history.DataLevel], "in_state", event.Data[history.DataInState], "after",
 				event.Data[history.DataAfter])
 		}
 	}
-	out, err := e.announceAndRun(ctx, t, len(c.Hooks) > 0)
+	out, err := e.outcomes.announceAndRun(ctx, t, len(c.Hooks) > 0)
 	if out.Warning != "" {
-		e.Log.Warn("the files could not be made equal to the record", "component", "engine", "task", t.ID,
+		e.log.Warn("the files could not be made equal to the record", "component", "engine", "task", t.ID,
 			"error", out.Warning)
 	}
 	if err != nil {

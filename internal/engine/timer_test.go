@@ -43,7 +43,9 @@ func (l limited) Pinned(ctx context.Context, ref task.WorkflowRef) (*workflow.De
 }
 
 // limit gives every status of the world a timeout.
-func (w *world) limit(then task.Status) { w.Rules = limited{Rules: w.Rules, then: then} }
+func (w *world) limit(then task.Status) {
+	w.rewire(func(p *engine.Ports) { p.Rules = limited{Rules: p.Rules, then: then} })
+}
 
 func (w *world) late(id string) (time.Time, string) {
 	w.t.Helper()
@@ -269,8 +271,10 @@ func (s *slowFacts) Look(_ context.Context, _ task.Task, _ *workflow.Definition,
 func TestTimeouts_waitForEvidenceThatIsBeingFoundOut(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.Facts = (&slowFacts{pending: 2}).Look
-	w.Rules = limited{w.Rules, "cancelled", []workflow.Part{{Check: "tests", Result: workflow.CheckPassed}}}
+	w.rewire(func(p *engine.Ports) { p.Facts = (&slowFacts{pending: 2}).Look })
+	w.rewire(func(p *engine.Ports) {
+		p.Rules = limited{p.Rules, "cancelled", []workflow.Part{{Check: "tests", Result: workflow.CheckPassed}}}
+	})
 	id := w.reach("planning")
 	w.clock.pass(150 * time.Second)
 	for range 2 {

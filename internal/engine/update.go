@@ -14,16 +14,16 @@ import (
 )
 
 // Update changes what people and agents may change of a task without moving it.
-func (e *Engine) Update(ctx context.Context, id string, u task.Update) (task.Task, error) {
-	out, err := e.once(ctx, id, u.Actor, func() (record.Outcome, error) {
+func (e *requests) Update(ctx context.Context, id string, u task.Update) (task.Task, error) {
+	out, err := e.outcomes.once(ctx, id, u.Actor, func() (record.Outcome, error) {
 		t, err := e.update(ctx, id, u)
 		return record.Outcome{Task: t}, err
 	})
 	return out.Task, err
 }
 
-func (e *Engine) update(ctx context.Context, id string, u task.Update) (task.Task, error) {
-	s, err := e.Record.Load(ctx, id)
+func (e *requests) update(ctx context.Context, id string, u task.Update) (task.Task, error) {
+	s, err := e.record.Load(ctx, id)
 	if err != nil {
 		return task.Task{}, err
 	}
@@ -55,12 +55,12 @@ func (e *Engine) update(ctx context.Context, id string, u task.Update) (task.Tas
 	}
 	data := map[string]string{}
 	if u.Branch != nil {
-		branch, err := e.branch(ctx, s.Task, *u.Branch)
+		branch, err := e.looks.setBranch(ctx, s.Task, *u.Branch)
 		if err != nil {
 			return task.Task{}, err
 		}
 		data[history.DataBranch] = branch
-		if name := e.renameSession(ctx, s.Task, branch); name != "" {
+		if name := e.looks.renameSession(ctx, s.Task, branch); name != "" {
 			data[history.DataSession] = name
 		}
 	}
@@ -86,25 +86,25 @@ func (e *Engine) update(ctx context.Context, id string, u task.Update) (task.Tas
 		if same {
 			return nil, nil
 		}
-		return noteRuling(s, t, u.Actor, history.Event{Type: history.Updated, Data: told}, e.Now()), nil
+		return noteRuling(s, t, u.Actor, history.Event{Type: history.Updated, Data: told}, e.now()), nil
 	})
 	if err != nil {
 		return task.Task{}, err
 	}
-	s, _, _, err = e.refresh(ctx, id, headerAlone)
+	s, _, _, err = e.files.refresh(ctx, id, headerAlone)
 	return s.Task, err
 }
 
 // renameSession renames a task's session after its branch. It returns the new name, or the empty string where that
 // is the name on record. A session that keeps its name does no harm: Orange finds the task's windows by their marks.
-func (e *Engine) renameSession(ctx context.Context, t task.Task, branch string) string {
+func (e *looks) renameSession(ctx context.Context, t task.Task, branch string) string {
 	if t.Session == "" {
 		return ""
 	}
 	t.Branch = branch
-	name, err := e.Agents.Rename(ctx, t)
+	name, err := e.agents.Rename(ctx, t)
 	if err != nil {
-		e.Log.Warn("the session keeps the name of the old branch", "component", "engine", "task", t.ID, "session",
+		e.log.Warn("the session keeps the name of the old branch", "component", "engine", "task", t.ID, "session",
 			t.Session, "error", err.Error())
 		return ""
 	}
@@ -136,13 +136,13 @@ func inOneLine(text string) string {
 
 // checkBranch returns why a task cannot have its branch, or nil if it can. The commit checks again that no other
 // live task has it.
-func (e *Engine) checkBranch(ctx context.Context, p task.Project, t task.Task) error {
+func (e *looks) checkBranch(ctx context.Context, p task.Project, t task.Task) error {
 	if t.Branch == p.DefaultBranch {
 		return task.Notef(task.ErrUsage,
 			"cannot use the branch %q for a task: it is the default branch of %q, where only reviewed work belongs",
 			t.Branch, p.Name)
 	}
-	others, err := e.Record.List(ctx, record.Filter{Project: t.Project, Branch: t.Branch, Live: true})
+	others, err := e.record.List(ctx, record.Filter{Project: t.Project, Branch: t.Branch, Live: true})
 	if err != nil {
 		return err
 	}
@@ -151,12 +151,12 @@ func (e *Engine) checkBranch(ctx context.Context, p task.Project, t task.Task) e
 			return task.Notef(task.ErrBranchTaken, "cannot use the branch %q: the live task %s has it", t.Branch, o.ID)
 		}
 	}
-	return e.Work.CheckBranch(ctx, t)
+	return e.work.CheckBranch(ctx, t)
 }
 
-func (e *Engine) branch(ctx context.Context, t task.Task, name string) (string, error) {
+func (e *looks) setBranch(ctx context.Context, t task.Task, name string) (string, error) {
 	if name != "" {
-		project, err := e.Work.Project(t.Project)
+		project, err := e.registered(t.Project)
 		if err != nil {
 			return "", err
 		}
@@ -173,7 +173,7 @@ func (e *Engine) branch(ctx context.Context, t task.Task, name string) (string, 
 		}
 		return name, nil
 	}
-	return e.Work.SetBranch(ctx, t, name)
+	return e.work.SetBranch(ctx, t, name)
 }
 
 // atCreation is the reason for what a person allows a task when they create it.
@@ -189,7 +189,7 @@ func mayChange(t task.Task, u task.Update) (history.Event, error) {
 }
 
 // takeMark takes away the mark of a task that is over.
-func (e *Engine) takeMark(ctx context.Context, id string, u task.Update) error {
+func (e *requests) takeMark(ctx context.Context, id string, u task.Update) error {
 	_, _, err := e.do(ctx, id, e.withRules, func(s step) (*ruling, error) {
 		if err := decide.MaySee(s.Task, u.Actor); err != nil || s.Task.Attention == "" {
 			return nil, err
@@ -197,10 +197,10 @@ func (e *Engine) takeMark(ctx context.Context, id string, u task.Update) error {
 		after := s.Task
 		after.Attention = ""
 		return noteRuling(s, after, u.Actor, history.Event{Type: history.Updated, Reason: u.Reason,
-			Data: map[string]string{"seen": s.Task.Attention}}, e.Now()), nil
+			Data: map[string]string{"seen": s.Task.Attention}}, e.now()), nil
 	})
 	if err != nil {
 		return err
 	}
-	return e.resetRefusals(ctx, id, u.Actor)
+	return e.reactions.resetRefusals(ctx, id, u.Actor)
 }

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"orange/internal/app/doctor"
+	"orange/internal/engine"
 	"orange/internal/rules/history"
 	"orange/internal/rules/record"
 	"orange/internal/rules/task"
@@ -473,7 +474,7 @@ func TestAMerge_thatFailsLeavesTheMirrorsEqualToTheRecord(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.reach("reviewing")
-	w.Work = &branch{fakeRepository: w.repository, cut: true}
+	w.rewire(func(p *engine.Ports) { p.Work = &branch{fakeRepository: w.repository, cut: true} })
 	if _, _, err := w.Merge(t.Context(), id, task.Merge{Local: false}, human); err == nil {
 		t.Fatal("it did not fail")
 	}

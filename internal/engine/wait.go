@@ -21,19 +21,19 @@ const waitResume = 2 * time.Second
 
 // Wait blocks while another agent is at work on the task, or while hooks of its last transition are still being
 // performed, until timeout. It returns the task's state; Blocked reports that the time was up first.
-func (e *Engine) Wait(ctx context.Context, id string, actor task.Actor, self task.Process,
+func (e *questions) Wait(ctx context.Context, id string, actor task.Actor, self task.Process,
 	timeout time.Duration) (record.Waited, error) {
 	role := actor.Speaks()
 	var waited record.Waited
-	s, err := e.Record.Load(ctx, id)
+	s, err := e.record.Load(ctx, id)
 	if err != nil {
 		return waited, err
 	}
-	if err = e.Record.Wait(ctx, id, role, self); err == nil {
+	if err = e.record.Wait(ctx, id, role, self); err == nil {
 		waited, err = e.wait(ctx, id, role, s.Task.Seq, timeout)
 	}
 	// Remove the note even if the wait or the noting was cancelled: it may be on record all the same.
-	err = errors.Join(err, e.Record.Unwait(context.WithoutCancel(ctx), id, role, self))
+	err = errors.Join(err, e.record.Unwait(context.WithoutCancel(ctx), id, role, self))
 	if err == nil { // who saw the note relies on it that what was said until now is heard
 		waited.Said, err = e.saidTo(ctx, id, role, s.Task.Seq)
 	}
@@ -41,8 +41,8 @@ func (e *Engine) Wait(ctx context.Context, id string, actor task.Actor, self tas
 }
 
 // saidTo is what a person has said to a role since an event of its task, and who it was.
-func (e *Engine) saidTo(ctx context.Context, id, role string, after int) ([]record.Said, error) {
-	events, err := e.Record.Events(ctx, id, after)
+func (e *questions) saidTo(ctx context.Context, id, role string, after int) ([]record.Said, error) {
+	events, err := e.record.Events(ctx, id, after)
 	var out []record.Said
 	for _, event := range history.SaidTo(events, role) {
 		out = append(out, record.Said{By: cmp.Or(event.Person, event.Actor), Text: event.Reason})
@@ -51,7 +51,7 @@ func (e *Engine) saidTo(ctx context.Context, id, role string, after int) ([]reco
 }
 
 // wait waits until it is the role's turn, or something was said to it after an event.
-func (e *Engine) wait(ctx context.Context, id, role string, after int, timeout time.Duration) (
+func (e *questions) wait(ctx context.Context, id, role string, after int, timeout time.Duration) (
 	record.Waited, error) {
 	up := time.NewTimer(timeout)
 	defer up.Stop()
@@ -61,7 +61,7 @@ func (e *Engine) wait(ctx context.Context, id, role string, after int, timeout t
 	defer resume.Stop()
 	seen, look := int64(-1), role == task.RoleHuman
 	for {
-		version, err := e.Record.DataVersion(ctx)
+		version, err := e.record.DataVersion(ctx)
 		if err != nil {
 			return record.Waited{}, err
 		}
@@ -90,7 +90,7 @@ func (e *Engine) wait(ctx context.Context, id, role string, after int, timeout t
 		case <-up.C:
 			return e.waitState(ctx, id, role)
 		case <-resume.C:
-			if err := e.Resume(ctx); err != nil {
+			if err := e.hooks.Resume(ctx); err != nil {
 				return record.Waited{}, err
 			}
 			seen = -1 // the version does not show what this same process changed
@@ -101,15 +101,15 @@ func (e *Engine) wait(ctx context.Context, id, role string, after int, timeout t
 }
 
 // need is why a person should look after a task that an agent works on.
-func (e *Engine) need(ctx context.Context, t task.Task) (record.Need, error) {
-	if e.Needs == nil {
+func (e *questions) need(ctx context.Context, t task.Task) (record.Need, error) {
+	if e.needs == nil {
 		return record.Need{}, nil
 	}
-	return e.Needs(ctx, t)
+	return e.needs(ctx, t)
 }
 
 // waitState reports whether a caller of the role has to go on waiting, and if not, what there is to know.
-func (e *Engine) waitState(ctx context.Context, id, role string) (record.Waited, error) {
+func (e *questions) waitState(ctx context.Context, id, role string) (record.Waited, error) {
 	s, err := e.withRules(ctx, id)
 	if err != nil {
 		return record.Waited{}, err
@@ -132,14 +132,14 @@ func (e *Engine) waitState(ctx context.Context, id, role string) (record.Waited,
 	for _, to := range decide.MayAsk(def, s.Task, task.Actor{Role: role}) {
 		out.MayAsk = append(out.MayAsk, string(to))
 	}
-	if out.Before, err = e.Before(ctx, s.Task, false); err != nil || out.Blocked {
+	if out.Before, err = e.turns.Before(ctx, s.Task, false); err != nil || out.Blocked {
 		return out, err
 	}
-	notice, err := e.Record.Notice(ctx, id, role)
+	notice, err := e.record.Notice(ctx, id, role)
 	if err != nil {
 		return out, err
 	}
-	events, err := e.Record.Events(ctx, id, 0)
+	events, err := e.record.Events(ctx, id, 0)
 	if err != nil {
 		return out, err
 	}

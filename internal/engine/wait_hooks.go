@@ -17,23 +17,23 @@ const hookPoll = 10 * time.Millisecond
 
 // awaitHooks starts the runner if the event owes anything, and waits until it does not. It returns the event's hooks
 // as they are then.
-func (e *Engine) awaitHooks(ctx context.Context, interrupted <-chan struct{}, id string, event int,
+func (e *outcomes) awaitHooks(ctx context.Context, interrupted <-chan struct{}, id string, event int,
 	actor task.Actor) ([]task.OwedHook, error) {
-	hooks, err := e.Record.Hooks(ctx, id, event)
+	hooks, err := e.record.Hooks(ctx, id, event)
 	if err != nil || !isOwing(hooks) {
 		return hooks, err
 	}
-	if err := e.RunHooks(ctx, id, actor.Role == task.RoleHuman); err != nil {
+	if err := e.runHooks(ctx, id, actor.Role == task.RoleHuman); err != nil {
 		return hooks, fmt.Errorf("start the runner of hooks: %w", err)
 	}
-	patience := time.NewTimer(e.Patience)
+	patience := time.NewTimer(e.patience)
 	defer patience.Stop()
 	tick := time.NewTicker(hookPoll)
 	defer tick.Stop()
 	began := time.Now()
 	defer e.tellWait("", 0)
 	for {
-		if hooks, err = e.Record.Hooks(ctx, id, event); err != nil || !isOwing(hooks) {
+		if hooks, err = e.record.Hooks(ctx, id, event); err != nil || !isOwing(hooks) {
 			return hooks, err
 		}
 		e.tellWait(pendingAction(hooks), time.Since(began))
@@ -47,7 +47,11 @@ func (e *Engine) awaitHooks(ctx context.Context, interrupted <-chan struct{}, id
 	}
 }
 
-func (e *Engine) tellWait(action string, waited time.Duration) {
+// OnWait has what a request waits for told: the action of the hook, and for how long the request has waited.
+// An empty action is the end of it.
+func (e *outcomes) OnWait(tell func(action string, waited time.Duration)) { e.waiting = tell }
+
+func (e *outcomes) tellWait(action string, waited time.Duration) {
 	if e.waiting != nil {
 		e.waiting(action, waited)
 	}
@@ -78,8 +82,8 @@ func isOwing(hooks []task.OwedHook) bool {
 }
 
 // finishPending lets hooks of earlier moves finish before a decision that is no move of a request.
-func (e *Engine) finishPending(ctx context.Context, id string, actor task.Actor) error {
-	s, err := e.Record.Load(ctx, id)
+func (e *outcomes) finishPending(ctx context.Context, id string, actor task.Actor) error {
+	s, err := e.record.Load(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -100,7 +104,7 @@ func firstPending(owed []task.OwedHook) (event int, found bool) {
 }
 
 // leftBehind tells what stayed behind when the hooks of an event gave the workspace back: none of it is on the branch.
-func (e *Engine) leftBehind(ctx context.Context, id string, event int, hooks []task.OwedHook) ([]string, error) {
+func (e *outcomes) leftBehind(ctx context.Context, id string, event int, hooks []task.OwedHook) ([]string, error) {
 	released := func(h task.OwedHook) bool { return h.Action == action.ReleaseWorkspace }
 	if !slices.ContainsFunc(hooks, released) {
 		return nil, nil
@@ -109,8 +113,8 @@ func (e *Engine) leftBehind(ctx context.Context, id string, event int, hooks []t
 }
 
 // leftBehindSince tells what stayed behind of a task's work after an event.
-func (e *Engine) leftBehindSince(ctx context.Context, id string, event int) (out []string, err error) {
-	events, err := e.Record.Events(ctx, id, event)
+func (e *outcomes) leftBehindSince(ctx context.Context, id string, event int) (out []string, err error) {
+	events, err := e.record.Events(ctx, id, event)
 	if err != nil {
 		return nil, fmt.Errorf("look what stayed behind: %w", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"orange/internal/engine"
 	"orange/internal/rules/action"
 	"orange/internal/rules/record"
 	"orange/internal/rules/task"
@@ -155,7 +156,7 @@ func TestWait_whoseNotingIsCancelledTakesItBackToo(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.reach("agent-review")
-	w.Record = halfNoted{w.store}
+	w.rewire(func(p *engine.Ports) { p.Record = halfNoted{w.store} })
 	if _, err := w.Wait(t.Context(), id, worker, self, time.Minute); !errors.Is(err, context.Canceled) {
 		t.Errorf("the error is %v", err)
 	}

@@ -20,7 +20,7 @@ import (
 // Why explains the state of a task: every move out of its status, for all who may ask, and who or what it waits for.
 // It judges by the same code as a request, on evidence as it is now, and changes nothing. alive reports whether the
 // status's agent lives.
-func (e *Engine) Why(ctx context.Context, id string,
+func (e *questions) Why(ctx context.Context, id string,
 	alive func(task.Task, string) (bool, error)) (decide.Explanation, error) {
 	s, err := e.withRules(ctx, id)
 	if err != nil {
@@ -29,22 +29,22 @@ func (e *Engine) Why(ctx context.Context, id string,
 	def := s.def
 	state, _ := def.State(s.Task.Status)
 	out := decide.Explanation{Task: s.Task, About: state.About}
-	events, err := e.Record.Events(ctx, id, 0)
+	events, err := e.record.Events(ctx, id, 0)
 	if err != nil {
 		return out, err
 	}
-	_, evidence := readDocument(e.Folder, s.Task, true)
-	evidence.History, evidence.Subject = events, subjectOf(ctx, e.Work, s.Snapshot, false)
+	_, evidence := readDocument(e.folder, s.Task, true)
+	evidence.History, evidence.Subject = events, subjectOf(ctx, e.work, s.Snapshot, false)
 	evidence.Spent, evidence.Entry, evidence.Start = s.Spent, s.Entry, s.Start
 	parts := slices.DeleteFunc(decide.NeedsOfAll(def, s.Task), func(p workflow.Part) bool { return p.Section != "" })
 	if len(parts) > 0 {
-		if evidence.Facts, err = e.Peek(ctx, s.Task, def, parts); err != nil {
+		if evidence.Facts, err = e.peek(ctx, s.Task, def, parts); err != nil {
 			return out, fmt.Errorf("look at the evidence of task %s: %w", id, err)
 		}
 	}
 	out.Ways, out.Seen = decide.Why(def, s.Task, evidence), textsSeen(evidence)
 	out = out.WithRedo(def, events)
-	w, err := e.waitingFor(ctx, s.Task, true)
+	w, err := e.turns.waitingFor(ctx, s.Task, true)
 	if err != nil {
 		return out, err
 	}
@@ -68,7 +68,7 @@ func lostRequests(events []history.Event) []rejection.Detail {
 	return out
 }
 
-func (e *Engine) awaits(ctx context.Context, def *workflow.Definition, s record.Snapshot, role string,
+func (e *questions) awaits(ctx context.Context, def *workflow.Definition, s record.Snapshot, role string,
 	alive func(task.Task, string) (bool, error), events []history.Event) ([]rejection.Detail, error) {
 	seated, err := e.seatedAs(ctx, s.Task.ID, role)
 	if err != nil {
@@ -87,11 +87,11 @@ func (e *Engine) awaits(ctx context.Context, def *workflow.Definition, s record.
 	if err != nil {
 		return nil, err
 	}
-	waits := decide.Awaits(def, s, lives, events, own, e.Now())
+	waits := decide.Awaits(def, s, lives, events, own, e.now())
 	if !s.Task.Queued() {
 		return waits, nil
 	}
-	holders, err := e.Record.Holders(ctx, s.Task.Project)
+	holders, err := e.record.Holders(ctx, s.Task.Project)
 	for _, h := range holders {
 		waits = append(waits, rejection.Detail{
 			Condition: "the workspace " + h.Workspace, Found: fmt.Sprintf("task %s has it, %q", h.Task, h.Status),

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"orange/internal/engine"
 	"orange/internal/rules/action"
 	"orange/internal/rules/decide"
 	"orange/internal/rules/task"
@@ -90,9 +91,9 @@ func TestWhy_glancesAtWhatIsOutsideOfTheDocument(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.reach("reviewing")
-	w.Rules = gated{w.Rules}
+	w.rewire(func(p *engine.Ports) { p.Rules = gated{p.Rules} })
 	g := &glances{}
-	w.Peek = g.Peek
+	w.rewire(func(p *engine.Ports) { p.Peek = g.Peek })
 	e, err := w.Why(t.Context(), id, lives)
 	must(t, err)
 	if g.asked != 1 || len(e.Ways) == 0 {

@@ -13,15 +13,15 @@ import (
 // displace has a task that comes back wait for a workspace in its own status, where the one that its header names is
 // not here or not its own: the folder came from another machine, or the worktree was removed. A task with a living
 // agent keeps what it has. Where the workspace cannot be looked at, nothing is known, and the task keeps it too.
-func (e *Engine) displace(ctx context.Context, a *record.Adoption) error {
+func (e *arrivals) displace(ctx context.Context, a *record.Adoption) error {
 	t := &a.Task
 	if a.Foreign || !t.Live || t.Workspace == "" || len(a.Seats) > 0 {
 		return nil
 	}
-	if held, err := e.Work.Holds(ctx, *t); err != nil || held {
+	if held, err := e.work.Holds(ctx, *t); err != nil || held {
 		return nil // the doctor reports a worktree that cannot be looked at
 	}
-	def, err := e.rules(ctx, *t)
+	def, err := e.rulesOf(ctx, *t)
 	if err != nil {
 		return err
 	}
@@ -29,14 +29,14 @@ func (e *Engine) displace(ctx context.Context, a *record.Adoption) error {
 		t.Workspace))
 	t.Workspace, t.Session = "", ""
 	s := step{Snapshot: record.Snapshot{Task: *t}, def: def}
-	c, err := queueRuling(s, t.Status, task.Actor{Rule: true}, e.Now()).withInputs(s)
+	c, err := queueRuling(s, t.Status, task.Actor{Rule: true}, e.now()).withInputs(s)
 	*t, a.Events = c.Task, append(a.Events, c.Events...)
 	return err
 }
 
 // settleIn gives a task that waits for it in its own status a workspace, and starts the agent of the status there.
 // The outcome is queued where none is free.
-func (e *Engine) settleIn(ctx context.Context, id string) (record.Outcome, error) {
+func (e *rooms) settleIn(ctx context.Context, id string) (record.Outcome, error) {
 	actor := task.Actor{Rule: true}
 	s, started, err := e.do(ctx, id, e.withRules, func(s step) (*ruling, error) {
 		if !s.Task.Displaced() {
@@ -49,17 +49,17 @@ func (e *Engine) settleIn(ctx context.Context, id string) (record.Outcome, error
 	})
 	switch {
 	case errors.Is(err, task.ErrPoolFull):
-		s, err := e.Record.Load(ctx, id)
+		s, err := e.record.Load(ctx, id)
 		return record.Outcome{Task: s.Task, Queued: true}, err
 	case err != nil || !started:
 		return record.Outcome{Task: s.Task}, err
 	}
-	return e.conclude(ctx, s.Task, s.Task.Seq, actor)
+	return e.outcomes.conclude(ctx, s.Task, s.Task.Seq, actor)
 }
 
 // makeRoom gives a task a workspace that lost its own, and is about to move on to a status that may need one. Its
 // errAgain has the request judged again; any other error is why it cannot be had.
-func (e *Engine) makeRoom(ctx context.Context, t task.Task) error {
+func (e *rooms) makeRoom(ctx context.Context, t task.Task) error {
 	out, err := e.settleIn(ctx, t.ID)
 	switch {
 	case err != nil:
@@ -72,11 +72,11 @@ func (e *Engine) makeRoom(ctx context.Context, t task.Task) error {
 
 // branchThere refuses to begin work again that there is elsewhere: a workspace for a branch that the repository does
 // not have would start at the default branch.
-func (e *Engine) branchThere(ctx context.Context, t task.Task) error {
+func (e *rooms) branchThere(ctx context.Context, t task.Task) error {
 	if t.Subject.Commit == "" {
 		return nil // nothing of it was judged yet
 	}
-	there, err := e.Work.HasBranch(ctx, t)
+	there, err := e.work.HasBranch(ctx, t)
 	if err != nil || there {
 		return err
 	}
@@ -96,33 +96,34 @@ func (n *noBranch) Error() string {
 
 // goOn is settleIn for a task that is next in the queue. Where its branch is missing it gets a mark, and the next task
 // may have the workspace.
-func (e *Engine) goOn(ctx context.Context, id string) (out record.Outcome, next bool, err error) {
-	out, err = e.settleIn(ctx, id)
+func (e *turns) goOn(ctx context.Context, id string) (out record.Outcome, next bool, err error) {
+	out, err = e.rooms.settleIn(ctx, id)
 	missing, is := errors.AsType[*noBranch](err)
 	if !is {
 		return out, false, err
 	}
 	_, _, err = e.change(ctx, id, func(s record.Snapshot) (record.Change, bool, error) {
-		c, due := fencing.WithoutBranch(s.Task, missing.Error(), e.Now())
+		c, due := fencing.WithoutBranch(s.Task, missing.Error(), e.now())
 		return c, due, nil
 	})
 	return record.Outcome{}, true, err
 }
 
 // startDisplaced has those go on that came back without their workspace, and reads them again.
-func (e *Engine) startDisplaced(ctx context.Context, all []record.Adopted) {
+func (e *arrivals) startDisplaced(ctx context.Context, all []record.Adopted) {
 	projects := map[string]bool{}
 	for i := range all {
 		if t := all[i].Task; all[i].Err == nil && t.Displaced() {
 			projects[t.Project] = true
-			e.keepEnvironment(ctx, t.ID, task.Actor{Role: task.RoleHuman}) // only people have tasks brought back
+			// Only people have tasks brought back.
+			e.outcomes.keepEnvironment(ctx, t.ID, task.Actor{Role: task.RoleHuman})
 		}
 	}
 	for project := range projects { // each independently
 		for {
-			started, err := e.StartNext(ctx, project)
+			started, err := e.turns.StartNext(ctx, project)
 			if err != nil {
-				e.Log.Warn("a task that came back could not go on", "component", "engine", "project", project, "error",
+				e.log.Warn("a task that came back could not go on", "component", "engine", "project", project, "error",
 					err.Error())
 			}
 			if started == "" {
@@ -134,7 +135,7 @@ func (e *Engine) startDisplaced(ctx context.Context, all []record.Adopted) {
 		if t := all[i].Task; all[i].Err != nil || !projects[t.Project] || !t.Displaced() {
 			continue
 		}
-		if s, err := e.Record.Load(ctx, all[i].Task.ID); err == nil {
+		if s, err := e.record.Load(ctx, all[i].Task.ID); err == nil {
 			all[i].Task = s.Task
 		}
 	}

@@ -3,6 +3,7 @@ package simulation
 
 import (
 	"context"
+	"log/slog"
 	"runtime/debug"
 
 	"orange/internal/engine"
@@ -50,7 +51,7 @@ func JoinRecord(s *simulate.Simulation, record simulate.Record) (*engine.Engine,
 	e := s.Engine(record)
 	watch := &monitor.Monitor{
 		Agents: s.Terminal(), Record: record, Engine: e, Rules: s.Rules(), PullRequests: s.PullRequests,
-		Now: s.Now, Tell: s.Tell, Log: e.Log, Stall: simulate.Stall,
+		Now: s.Now, Tell: s.Tell, Log: slog.New(slog.DiscardHandler), Stall: simulate.Stall,
 	}
 	return e, watch.Look
 }

@@ -17,12 +17,12 @@ func (s *Simulation) Store() Record { return s.r.view().Store() }
 
 // Engine is an engine that works on a record.
 func (s *Simulation) Engine(rec Record) *engine.Engine {
-	e := s.r.view().Engine(rec)
-	e.Work, e.Facts, e.Environments = s.repository(), facts(*s).Look, noEnvironments{}
-	e.Perform, e.RunHooks = hooks(*s).Perform, hooks(*s).Run
-	e.Random = s.r.secrets
-	e.Patience = time.Nanosecond // a runner has come back when the engine looks, or it has ended
-	return e
+	p := s.r.view().Ports(rec)
+	p.Work, p.Facts, p.Environments = s.repository(), facts(*s).Look, noEnvironments{}
+	p.Perform, p.RunHooks = hooks(*s).Perform, hooks(*s).Run
+	p.Random = s.r.secrets
+	p.Patience = time.Nanosecond // a runner has come back when the engine looks, or it has ended
+	return engine.New(p)
 }
 
 // noEnvironments keeps none: the programs of this world run in none.

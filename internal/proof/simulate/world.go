@@ -50,10 +50,10 @@ type ProcessView struct {
 	Process Process
 }
 
-// Engine is an engine that works on a record; the caller sets what it has of its own: Work, Facts, Perform, RunHooks,
-// Environments, Random and Patience.
-func (v ProcessView) Engine(rec Record) *engine.Engine {
-	return &engine.Engine{
+// Ports are those of an engine that works on a record; the caller sets what it has of its own: Work, Facts, Perform,
+// RunHooks, Environments, Random and Patience.
+func (v ProcessView) Ports(rec Record) engine.Ports {
+	return engine.Ports{
 		Record: rec, Folder: v.TaskFolders(), Rules: SingleWorkflow{v.Workflow}, Agents: v.Terminal(),
 		Now: v.Now, Log: slog.New(slog.DiscardHandler),
 	}
