@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -123,12 +122,12 @@ func (e *arrivals) seatsAndRules(ctx context.Context, a *record.Adoption, living
 			return nil, err
 		}
 	}
-	return e.pinned(ctx, a.Task.Workflow)
+	return e.workflow(ctx, a.Task.Workflow)
 }
 
 // adoptAlone adopts one task whose agents have their seats. It does not make its files equal to the record.
 func (e *arrivals) adoptAlone(ctx context.Context, a record.Adoption) (record.Adoption, error) {
-	def, err := e.pinned(ctx, a.Task.Workflow)
+	def, err := e.workflow(ctx, a.Task.Workflow)
 	if err != nil {
 		return a, err
 	}
@@ -180,11 +179,11 @@ func (e *arrivals) syncAdopted(ctx context.Context, some []*record.Adopted) {
 func reseat(random io.Reader, a *record.Adoption, living []record.Seat) error {
 	for _, seat := range living {
 		if seat.Hash == "" {
-			secret := make([]byte, 32)
-			if _, err := io.ReadFull(random, secret); err != nil {
-				return fmt.Errorf("make a seat: %w", err)
+			secret, err := newSecret(random)
+			if err != nil {
+				return err
 			}
-			seat.Hash, seat.Ended = harness.SeatOf(hex.EncodeToString(secret)), true
+			seat.Hash, seat.Ended = harness.SeatOf(secret), true
 		}
 		a.Seats = append(a.Seats, seat)
 	}
@@ -251,4 +250,60 @@ func (c *claims) settle(a record.Adoption, now time.Time) record.Adoption {
 		t.Workspace = ""
 	}
 	return a
+}
+
+// displace has a task that comes back wait for a workspace in its own status, where the one that its header names is
+// not here or not its own: the folder came from another machine, or the worktree was removed. A task with a living
+// agent keeps what it has. Where the workspace cannot be looked at, nothing is known, and the task keeps it too.
+func (e *arrivals) displace(ctx context.Context, a *record.Adoption) error {
+	t := &a.Task
+	if a.Foreign || !t.Live || t.Workspace == "" || len(a.Seats) > 0 {
+		return nil
+	}
+	if held, err := e.work.Holds(ctx, *t); err != nil || held {
+		return nil // the doctor reports a worktree that cannot be looked at
+	}
+	def, err := e.rulesOf(ctx, *t)
+	if err != nil {
+		return err
+	}
+	a.Notes = append(a.Notes, fmt.Sprintf("its workspace %q is not here or not its own: it goes on in a free one",
+		t.Workspace))
+	t.Workspace, t.Session = "", ""
+	s := step{Snapshot: record.Snapshot{Task: *t}, def: def}
+	c, err := queueRuling(s, t.Status, task.Actor{Rule: true}, e.now()).withInputs(s)
+	*t, a.Events = c.Task, append(a.Events, c.Events...)
+	return err
+}
+
+// startDisplaced has those go on that came back without their workspace, and reads them again.
+func (e *arrivals) startDisplaced(ctx context.Context, all []record.Adopted) {
+	projects := map[string]bool{}
+	for i := range all {
+		if t := all[i].Task; all[i].Err == nil && t.Displaced() {
+			projects[t.Project] = true
+			// Only people have tasks brought back.
+			e.outcomes.keepEnvironment(ctx, t.ID, task.Actor{Role: task.RoleHuman})
+		}
+	}
+	for project := range projects { // each independently
+		for {
+			started, err := e.turns.StartNext(ctx, project)
+			if err != nil {
+				e.log.Warn("a task that came back could not go on", "component", "engine", "project", project, "error",
+					err.Error())
+			}
+			if started == "" {
+				break
+			}
+		}
+	}
+	for i := range all {
+		if t := all[i].Task; all[i].Err != nil || !projects[t.Project] || !t.Displaced() {
+			continue
+		}
+		if s, err := e.record.Load(ctx, all[i].Task.ID); err == nil {
+			all[i].Task = s.Task
+		}
+	}
 }

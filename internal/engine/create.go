@@ -5,13 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"orange/internal/proof/replay"
 	"orange/internal/rules/decide"
 	"orange/internal/rules/document"
 	"orange/internal/rules/guarantee"
 	"orange/internal/rules/history"
+	"orange/internal/rules/idempotency"
 	"orange/internal/rules/record"
 	"orange/internal/rules/task"
 	"orange/internal/rules/workflow"
@@ -149,7 +153,7 @@ func (e *arrivals) commitNew(ctx context.Context, def *workflow.Definition, c re
 	if err != nil {
 		_, trash := e.folder.Trash(c.Task.Project, c.Task.ID)
 		if errors.Is(err, task.ErrPoolFull) {
-			err = e.rooms.poolFull(ctx, n.Project, c.Task.Status)
+			err = e.rooms.poolFull(ctx, n.Project, fmt.Sprintf("create a task in %q", c.Task.Status))
 		}
 		return record.Outcome{}, errors.Join(err, trash, e.environments.Forget(ctx, c.Task.ID))
 	}
@@ -182,4 +186,130 @@ func (e *arrivals) startNew(ctx context.Context, def *workflow.Definition, out r
 			"orange task spawn %s", t.ID, t.Status, err, t.ID)
 	}
 	return started, nil
+}
+
+// createNamed makes a task with the id that it is given. Where it has the branch named after its summary, that has a
+// number where another task has the same name.
+func (e *arrivals) createNamed(ctx context.Context, n task.New) (record.Outcome, error) {
+	const most = 100
+	name := branchFromWords(n.Summary)
+	if !n.NameBranch || n.Branch != "" || name == "" {
+		return e.create(ctx, n)
+	}
+	n.Branch = name
+	if name == n.Project.DefaultBranch {
+		n.Branch += "-2"
+	}
+	for number := 2; ; number++ {
+		out, err := e.create(ctx, n)
+		if !errors.Is(err, task.ErrBranchTaken) || number > most {
+			return out, err
+		}
+		n.Branch = name + "-" + strconv.Itoa(number)
+	}
+}
+
+// longestBranch is how many characters a branch has at most that is named after words.
+const longestBranch = 40
+
+// branchFromWords names a branch after a text: its letters and digits in any script, in small letters, and dashes
+// between its words, as many words as fit. It is empty where the text has none.
+func branchFromWords(text string) string {
+	name := ""
+	for _, word := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) && r != '\''
+	}) {
+		// a mark at the beginning is of a character that is left out
+		word = strings.TrimLeftFunc(strings.ReplaceAll(word, "'", ""), unicode.IsMark)
+		longer := strings.Trim(name+"-"+word, "-")
+		if utf8.RuneCountInString(longer) > longestBranch {
+			if name == "" {
+				name = string([]rune(word)[:longestBranch])
+			}
+			break
+		}
+		name = longer
+	}
+	return name
+}
+
+// createOnce creates a task with an id that is known before, the caller's own or the one that belongs to the key. A
+// task that has it is the answer; one that was to be started and was not yet is started.
+func (e *arrivals) createOnce(ctx context.Context, n task.New) (record.Outcome, error) {
+	if n.ID == "" {
+		var err error
+		if n.ID, err = idempotency.ID(n.Actor.Key); err != nil {
+			return record.Outcome{}, err
+		}
+	}
+	release, err := e.folder.Lock(ctx, idempotency.Lock(n.ID, n.Actor.Key))
+	if err != nil {
+		return record.Outcome{}, err
+	}
+	defer release()
+	s, err := e.record.Load(ctx, n.ID)
+	if errors.Is(err, task.ErrNotFound) {
+		lines, err := e.folder.ReadHistory(n.Project.Name, n.ID)
+		if err == nil && len(lines) > 0 {
+			err = task.Notef(task.ErrUsage, "cannot create the task %s: there is a folder with the history of a task "+
+				"of that id, which is not on record; bring it back with orange doctor --rebuild, or move the folder "+
+				"away", n.ID)
+		}
+		if err != nil {
+			return record.Outcome{}, err
+		}
+		return e.createNamed(ctx, n)
+	}
+	if err != nil {
+		return record.Outcome{}, err
+	}
+	if s.Task.Project != n.Project.Name {
+		kind := task.ErrUsage
+		if n.Actor.Key != "" {
+			kind = idempotency.ErrReused
+		}
+		return record.Outcome{}, task.Notef(kind, "cannot create the task %s in %q: the task that was created so "+
+			"is in %q; use another key or id", n.ID, n.Project.Name, s.Task.Project)
+	}
+	events, err := e.record.Events(ctx, n.ID, 0)
+	if err != nil {
+		return record.Outcome{}, err
+	}
+	a, err := idempotency.Find(events, n.Actor)
+	if err != nil {
+		return record.Outcome{}, err
+	}
+	def, err := e.rulesOf(ctx, s.Task)
+	if err != nil {
+		return record.Outcome{}, err
+	}
+	birth, _ := def.Birth(s.Task.Status)
+	begins := decide.Start(def, s.Task, n.Actor, n.Reason) != nil && birth.Spawns() // its first event starts the agent
+	if n.Spawn && n.Plan == "" && !begins && len(events) == 1 && s.Task.Status == def.Initial {
+		return e.startAgain(ctx, def, s, events, n)
+	}
+	if !a.Found {
+		a = idempotency.Earlier{Found: true, Event: birthEvent(events, n.Spawn)}
+	}
+	return e.outcomes.answer(ctx, s, events, a, n.Actor)
+}
+
+// startAgain starts a task whose creation was cut short between its first event and its start.
+func (e *arrivals) startAgain(ctx context.Context, def *workflow.Definition, s record.Snapshot, events []history.Event,
+	n task.New) (record.Outcome, error) {
+	out, err := e.outcomes.answer(ctx, s, events, idempotency.Earlier{Found: true, Event: events[0]}, n.Actor)
+	if err != nil {
+		return out, err
+	}
+	return e.startNew(ctx, def, out, s.Task, n)
+}
+
+// birthEvent is the event that tells of a task's creation: its start, if it was started at once.
+func birthEvent(events []history.Event, start bool) history.Event {
+	if start && len(events) > 1 {
+		if next := events[1]; next.Type == history.QueuedForSpace || next.Type == history.StatusChanged {
+			return next
+		}
+	}
+	return events[0]
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -166,4 +167,124 @@ func (e *crew) lastWords(ctx context.Context, t task.Task, evidence decide.Evide
 		death.Limit = evidence.AtLimit(limit, events)
 	}
 	return death, nil
+}
+
+// Respawn starts the agent of the present status again. alive reports whether the earlier one still lives.
+func (e *crew) Respawn(ctx context.Context, id string, alive func(task.Task, string) (bool, error),
+	actor task.Actor) (record.Outcome, error) {
+	return e.outcomes.once(ctx, id, actor, func() (record.Outcome, error) { return e.respawn(ctx, id, alive, actor) })
+}
+
+func (e *crew) respawn(ctx context.Context, id string, alive func(task.Task, string) (bool, error),
+	actor task.Actor) (record.Outcome, error) {
+	if err := e.outcomes.finishPending(ctx, id, actor); err != nil {
+		return record.Outcome{}, err
+	}
+	if _, _, _, err := e.files.refresh(ctx, id, headerAlone); err != nil {
+		return record.Outcome{}, err
+	}
+	s, _, err := e.do(ctx, id, e.withRules, func(s step) (*ruling, error) {
+		state, _ := s.def.State(s.Task.Status)
+		lives, err := e.seatedAs(ctx, id, state.Role)
+		if err == nil && lives { // an agent whose end is noted is dead, even while its window closes
+			lives, err = alive(s.Task, state.Role)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if s.Task.Workspace == "" {
+			if err := e.rooms.branchThere(ctx, s.Task); err != nil {
+				return nil, err
+			}
+		}
+		return e.rooms.respawnRuling(ctx, s, lives, actor)
+	})
+	if errors.Is(err, task.ErrPoolFull) {
+		now, unread := e.record.Load(ctx, id)
+		if unread != nil || now.Task.Displaced() {
+			return record.Outcome{}, cmp.Or(unread, e.rooms.noRoom(ctx, now.Task))
+		}
+		return e.rooms.queue(ctx, now.Task, task.Request{Task: id, To: now.Task.Status, Actor: actor})
+	}
+	if err != nil {
+		return record.Outcome{}, err
+	}
+	return e.outcomes.conclude(ctx, s.Task, s.Task.Seq, actor)
+}
+
+// RespawnDead starts the dead agent of a task's present status again if the workflow wants that and its time has
+// come. It returns when to ask again; zero if there is nothing to wait for.
+func (e *crew) RespawnDead(ctx context.Context, id string) (again time.Time, err error) {
+	s, changed, err := e.do(ctx, id, e.withRules, func(s step) (*ruling, error) {
+		again = time.Time{}
+		if len(s.Owed) > 0 || s.Task.Displaced() || !decide.Respawns(s.def, s.Task) {
+			return nil, nil
+		}
+		state, _ := s.def.State(s.Task.Status)
+		seated, err := e.seatedAs(ctx, id, state.Role)
+		if err != nil {
+			return nil, err
+		}
+		if seated {
+			return nil, nil // it lives, or no process has handled its death yet
+		}
+		events, err := e.record.Events(ctx, id, 0)
+		if err != nil {
+			return nil, err
+		}
+		now := e.now()
+		due, wanted := decide.RespawnDue(s.def, s.Task, events, now)
+		if !wanted {
+			return nil, nil
+		}
+		if due.After(now) {
+			again = due
+			return nil, nil
+		}
+		return e.rooms.respawnRuling(ctx, s, false, task.Actor{Rule: true})
+	})
+	if err != nil || !changed {
+		return again, err
+	}
+	_, err = e.outcomes.announceAndRun(ctx, s.Task, true)
+	return time.Time{}, err
+}
+
+// Stalled marks a task whose agent lives and has done nothing since a moment; a zero moment removes the mark.
+// It reports whether the mark is new.
+func (e *crew) Stalled(ctx context.Context, id string, since time.Time) (bool, error) {
+	_, changed, err := e.files.amend(ctx, id, func(s record.Snapshot) (record.Change, bool, error) {
+		c, due := decide.Stalled(s.Task, since, e.now())
+		return c, due, nil
+	})
+	return changed && !since.IsZero(), err
+}
+
+// isStarting reports whether a process still performs a hook that was dropped meanwhile. That process records which
+// agent it started when it is done, and no other process performs the hook again.
+func (e *crew) isStarting(ctx context.Context, id string, hook int64) (bool, error) {
+	dropped, err := e.hasSeat(ctx, id, func(s record.Seat) bool { return s.Hook == hook && s.Dropped && s.PID == 0 })
+	if err != nil || !dropped {
+		return false, err
+	}
+	release, idle, err := e.folder.TryLock(hooksLock(id))
+	if idle {
+		release()
+	}
+	return err == nil && !idle, err
+}
+
+// EndUnusedSeats ends the seats that were issued for a hook which started no agent. No agent has died. While a
+// process still performs the hook, EndUnusedSeats leaves them for later.
+func (e *crew) EndUnusedSeats(ctx context.Context, id string, hook int64) error {
+	if starting, err := e.isStarting(ctx, id, hook); err != nil || starting {
+		return err
+	}
+	_, _, err := e.change(ctx, id, func(s record.Snapshot) (record.Change, bool, error) {
+		return record.Change{Task: s.Task, Expect: s.Task.Version, DeadHook: hook}, true, nil
+	})
+	if errors.Is(err, task.ErrNotFound) || errors.Is(err, task.ErrNobody) {
+		return nil // another process was first
+	}
+	return err
 }

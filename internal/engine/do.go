@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"orange/internal/proof/replay"
 	"orange/internal/rules/decide"
+	"orange/internal/rules/history"
 	"orange/internal/rules/record"
 	"orange/internal/rules/task"
 	"orange/internal/rules/workflow"
@@ -150,15 +152,6 @@ func (e *core) change(ctx context.Context, id string, build func(record.Snapshot
 	return s.Task, changed, err
 }
 
-// amend is change, and makes the files equal to the record after it.
-func (e *files) amend(ctx context.Context, id string, build func(record.Snapshot) (
-	c record.Change, due bool, err error)) (t task.Task, changed bool, err error) {
-	if t, changed, err = e.change(ctx, id, build); changed {
-		err = e.Sync(ctx, id)
-	}
-	return t, changed, err
-}
-
 // mayMove is the ruling of a change that may contain a move. why is noted for the hooks that the move overtakes.
 func mayMove(s step, c *record.Change, in replay.Inputs, why string) *ruling {
 	if !c.Entered {
@@ -218,4 +211,101 @@ func (e *core) commit(ctx context.Context, s step, r ruling) (step, error) {
 		e.logFailure("evidence may not outlive a power cut", t.ID, err)
 	}
 	return s.after(c, t), nil
+}
+
+// OnWarn has a person hear what is no part of an answer.
+func (e *core) OnWarn(hear func(text string)) { e.hear = hear }
+
+// logFailure writes into the log what could not be done for a task; the act that it belongs to goes on.
+func (e *core) logFailure(what, id string, err error) {
+	e.log.Warn(what, "component", "engine", "task", id, "error", err.Error())
+}
+
+// warn passes on to the caller of this process what a person should know.
+func (e *core) warn(id, text string) {
+	e.log.Warn(text, "component", "engine", "task", id)
+	e.hear(text)
+}
+
+// note adds an event to a task's history that changes nothing else, except for what every act of a person resets.
+func (e *core) note(ctx context.Context, id string, actor task.Actor, event history.Event) error {
+	_, _, err := e.do(ctx, id, e.withRules, func(s step) (*ruling, error) {
+		return noteRuling(s, s.Task, actor, event, e.now()), nil
+	})
+	return err
+}
+
+// noteRuling is the ruling of an event that moves nothing; it leaves the task as after.
+func noteRuling(s step, after task.Task, actor task.Actor, event history.Event, now time.Time) *ruling {
+	after.UpdatedAt, event.Time = now, now
+	r := &ruling{change: decide.Note(s.def, s.Task, after, actor, event)}
+	if len(r.change.Events[0].Counters) > 0 { // else it tells of what was done, and nothing was decided
+		r.in = replay.Inputs{Ask: replay.AskNote}.By(actor)
+	}
+	return r
+}
+
+// hasSeat reports whether a task has an open seat of a kind.
+func (e *core) hasSeat(ctx context.Context, id string, is func(record.Seat) bool) (bool, error) {
+	seats, err := e.record.OpenSeats(ctx, id)
+	return slices.ContainsFunc(seats, is), err
+}
+
+// seatedAs reports whether an agent of the role has an open seat: then no process has found one of that role dead.
+func (e *core) seatedAs(ctx context.Context, id, role string) (bool, error) {
+	return e.hasSeat(ctx, id, func(s record.Seat) bool { return s.Role == role })
+}
+
+// rulesOf is the workflow by which a task moves now: the one that it was created under, with what its project protects
+// and a person did not allow it to change.
+func (e *core) rulesOf(ctx context.Context, t task.Task) (*workflow.Definition, error) {
+	def, err := e.workflow(ctx, t.Workflow)
+	if err != nil {
+		return nil, err
+	}
+	project, err := e.projectOf(t)
+	if err != nil || len(project.Protected) == 0 {
+		return def, err
+	}
+	events, err := e.record.Events(ctx, t.ID, 0)
+	if err != nil {
+		return nil, err
+	}
+	return replay.Protecting(def, project.Protected, events), nil
+}
+
+// projectOf is the project of a task; empty where it is not registered any more.
+func (e *core) projectOf(t task.Task) (task.Project, error) {
+	project, err := e.project(t.Project)
+	if errors.Is(err, task.ErrNotFound) {
+		err = nil
+	}
+	return project, err
+}
+
+// projectFor is the project of a task that there is already; empty where that is gone.
+func (e *core) projectFor(ctx context.Context, id string) (task.Project, error) {
+	s, err := e.record.Load(ctx, id)
+	if err != nil {
+		return task.Project{}, err
+	}
+	return e.projectOf(s.Task)
+}
+
+// present is the present workflow of a name; a person hears what is new of it.
+func (e *core) present(ctx context.Context, rules Rules, name string, of task.Project) (*workflow.Definition, error) {
+	def, news, err := rules.Named(ctx, name, of)
+	for _, text := range news {
+		e.warn("", text)
+	}
+	return def, err
+}
+
+// timeoutsOf are those that a task's project sets. A project that is not registered sets none.
+func (e *core) timeoutsOf(t task.Task) (task.Timeouts, error) {
+	project, err := e.projectOf(t)
+	if err != nil {
+		return nil, err
+	}
+	return project.ReadTimeouts()
 }

@@ -185,7 +185,7 @@ type Environments interface {
 type Facts func(ctx context.Context, t task.Task, def *workflow.Definition, parts []workflow.Part) (
 	map[string]decide.Fact, error)
 
-// Ports are what an engine works with. Every one but Ready, SharedNews, Needs, HoldBack and Warn is required.
+// Ports are what an engine works with. Every one but Ready, SharedNews, Needs and HoldBack is required.
 //
 // What is outside comes in by five ports, one for each neighbour that a simulation fakes, and not by one with all of
 // their methods: a program would have to join them again, and a test could not fake one of them alone.
@@ -220,7 +220,4 @@ type Ports struct {
 
 	// HoldBack keeps the caller waiting for so long, or until the context ends; nil where no one has to wait.
 	HoldBack func(ctx context.Context, wait time.Duration)
-
-	// Warn passes on to the caller of this process what a person should know; nil if there is no such caller.
-	Warn func(text string)
 }

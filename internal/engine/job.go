@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 
 	"orange/internal/rules/action"
 	"orange/internal/rules/decide"
@@ -28,13 +27,11 @@ func (e *hooks) job(ctx context.Context, s step, hook task.OwedHook) (then step,
 	if err != nil || job.Role == "" {
 		return s, job, nil, err
 	}
-	secret := make([]byte, 32)
-	if _, err := io.ReadFull(e.random, secret); err != nil {
-		return s, job, nil, fmt.Errorf("make a seat: %w", err)
+	if job.Secret, err = newSecret(e.random); err != nil {
+		return s, job, nil, err
 	}
-	job.Secret = hex.EncodeToString(secret)
 	job.Seat = harness.SeatOf(job.Secret)
-	if job.Start, err = e.startFor(ctx, def, s.Task, job.Role); err != nil {
+	if job.Start, err = e.looks.startFor(ctx, def, s.Task, job.Role); err != nil {
 		return s, job, nil, err
 	}
 	if err = e.conversation(ctx, def, &job); err != nil {
@@ -53,11 +50,21 @@ func (e *hooks) job(ctx context.Context, s step, hook task.OwedHook) (then step,
 	return then, job, seat, nil
 }
 
+// newSecret is what the holder of a new seat shows.
+func newSecret(random io.Reader) (string, error) {
+	secret := make([]byte, 32)
+	_, err := io.ReadFull(random, secret)
+	if err != nil {
+		err = fmt.Errorf("make a seat: %w", err)
+	}
+	return hex.EncodeToString(secret), err
+}
+
 // jobOf is what the performer needs of a hook besides a seat, with the rules of its task.
 func (e *hooks) jobOf(ctx context.Context, t task.Task, hook task.OwedHook) (def *workflow.Definition, job record.Job,
 	err error) {
 	job = record.Job{Task: t, Hook: hook}
-	if job.Project, err = e.registered(t.Project); err != nil {
+	if job.Project, err = e.project(t.Project); err != nil {
 		return nil, job, err
 	}
 	if def, err = e.rulesOf(ctx, t); err != nil {
@@ -79,35 +86,6 @@ func (e *hooks) jobOf(ctx context.Context, t task.Task, hook task.OwedHook) (def
 		job.Agent, job.Hook.Permissions = decide.AgentOf(def, job.Role, hook.Hook)
 	}
 	return def, job, nil
-}
-
-// startFor is what an agent of a role that is about to start finds: which commit it is about, and the verdicts that
-// are not its own. It is kept with the agent's seat, before the agent's process exists.
-func (e *hooks) startFor(ctx context.Context, def *workflow.Definition, t task.Task, role string) (task.Start, error) {
-	state, _ := def.State(t.Status)
-	if state.Role != role {
-		return task.Start{Subject: subjectOf(ctx, e.work, record.Snapshot{Task: t}, false)}, nil
-	}
-	start := task.Start{Subject: subjectOf(ctx, e.work, record.Snapshot{Task: t},
-		state.Subject == workflow.SubjectWorktree)}
-	parts := decide.NeedsOnStart(def, t.Status)
-	if len(parts) == 0 {
-		return start, nil
-	}
-	_, evidence := readDocument(e.folder, t, decide.NeedsDocument(parts))
-	if evidence.Trouble != "" { // a verdict unseen now would later count as the agent's own
-		return start, fmt.Errorf("look at the verdicts that are there before the %s is started: %s", role,
-			evidence.Trouble)
-	}
-	files := slices.DeleteFunc(slices.Clone(parts), func(p workflow.Part) bool { return p.Section != "" })
-	if len(files) > 0 {
-		var err error
-		if evidence.Facts, err = e.facts(ctx, t, def, files); err != nil {
-			return start, fmt.Errorf("look at the verdicts that are there before the %s is started: %w", role, err)
-		}
-	}
-	start.Evidence = evidence.VerdictsNow(def, t.Status)
-	return start, nil
 }
 
 // startOf is what the agent that a hook started found: it comes from the seat of the attempt that started the agent.
@@ -161,4 +139,24 @@ func roleOf(c *record.Change, hook task.OwedHook) string {
 		return c.TakenSeat.Role
 	}
 	return hook.Role
+}
+
+// conversation adds to a job what an agent goes on with that is started in the place of one that is dead: whether there
+// was such a one, its conversation, and what kept its move.
+func (e *hooks) conversation(ctx context.Context, def *workflow.Definition, job *record.Job) error {
+	events, err := e.record.Events(ctx, job.Task.ID, 0)
+	if err != nil {
+		return err
+	}
+	again := job.Hook.Action == action.NotifyWorker // it starts a worker only where none lives
+	for i := range events {
+		again = again || events[i].Seq == job.Hook.Event && events[i].Type == history.AgentRespawned
+	}
+	if !again || history.LastStart(events, job.Role) == nil {
+		return nil
+	}
+	job.Again, job.Held = true, decide.Conversations(events).HeldBack(job.Role)
+	job.Conversation = decide.Conversations(events).ToContinue(def, job.Task, job.Role, job.Harness(),
+		job.Start.Subject)
+	return nil
 }

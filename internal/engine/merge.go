@@ -168,7 +168,7 @@ func (e *merging) mergeWay(ctx context.Context, t task.Task, req task.Request,
 
 // mergeWants adds to a merge that is asked for what the project says of it, and what origin lacks.
 func (e *merging) mergeWants(ctx context.Context, t task.Task, in record.Merging) (_ record.Merging, err error) {
-	if in.Project, err = e.registered(t.Project); err != nil && !errors.Is(err, task.ErrNotFound) {
+	if in.Project, err = e.project(t.Project); err != nil && !errors.Is(err, task.ErrNotFound) {
 		return in, err
 	}
 	in.Unpushed, in.Newest, err = e.work.Unpushed(ctx, t)
@@ -185,7 +185,7 @@ func (e *merging) mergeLine(ctx context.Context, t task.Task, in record.Merging)
 
 // tellChecks says what the person waits for.
 func (e *merging) tellChecks(t task.Task, order record.MergeOrder) {
-	if e.hear == nil || len(order.Checks) == 0 || len(order.Checked) > 0 {
+	if len(order.Checks) == 0 || len(order.Checked) > 0 {
 		return
 	}
 	e.hear(fmt.Sprintf("what the merge of %q results in is checked before anything moves: %s", t.Branch,

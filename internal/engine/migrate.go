@@ -33,7 +33,7 @@ func (m migration) changes(t task.Task) bool {
 // decideMigration is the decision on a task, and what its new rules ask for and do that its own did not.
 func (e *requests) decideMigration(ctx context.Context, m migration, s record.Snapshot, evidence decide.Evidence,
 	actor task.Actor) (record.Change, []string, error) {
-	was, err := e.pinned(ctx, s.Task.Workflow)
+	was, err := e.workflow(ctx, s.Task.Workflow)
 	if err != nil {
 		return record.Change{}, nil, err
 	}

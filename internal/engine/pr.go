@@ -58,7 +58,7 @@ func (e *pulls) presentPR(ctx context.Context, t task.Task) (pr record.PullReque
 				"all the same: orange task merge %s --local", t.ID, err, t.ID)
 		}
 	}()
-	branch, err := e.defaultBranch(t)
+	project, err := e.projectOf(t) // one that is gone has no default branch
 	if err != nil {
 		return pr, "", err
 	}
@@ -70,7 +70,7 @@ func (e *pulls) presentPR(ctx context.Context, t task.Task) (pr record.PullReque
 		if err != nil {
 			return pr, "", err
 		}
-		elsewhere := decide.Elsewhere(t, own[0], branch)
+		elsewhere := decide.Elsewhere(t, own[0], project.DefaultBranch)
 		switch {
 		case elsewhere != "":
 			aside = fmt.Sprintf("its pull request %s was merged into %q", own[0].URL, own[0].Base)
@@ -90,17 +90,11 @@ func (e *pulls) presentPR(ctx context.Context, t task.Task) (pr record.PullReque
 	}
 	for _, other := range all {
 		if other.State == record.PROpen && !other.Foreign || other.State != record.PRClosed && other.Commit == tip &&
-			decide.Elsewhere(t, other, branch) == "" {
+			decide.Elsewhere(t, other, project.DefaultBranch) == "" {
 			return other, "", nil
 		}
 	}
 	return pr, aside, nil
-}
-
-// defaultBranch is where the task's project has its work merged; empty where the project is gone.
-func (e *pulls) defaultBranch(t task.Task) (string, error) {
-	project, err := e.projectOf(t)
-	return project.DefaultBranch, err
 }
 
 // moveAfterPR moves a task whose pull request is merged. It leaves the local default branch as it is.
@@ -259,11 +253,11 @@ func (e *pulls) whyUnmerged(ctx context.Context, t task.Task, pr record.PullRequ
 	if pr.State != record.PRMerged {
 		return "", nil
 	}
-	branch, err := e.defaultBranch(t)
+	project, err := e.projectOf(t) // one that is gone has no default branch
 	if err != nil {
 		return "", err
 	}
-	if elsewhere := decide.Elsewhere(t, pr, branch); elsewhere != "" {
+	if elsewhere := decide.Elsewhere(t, pr, project.DefaultBranch); elsewhere != "" {
 		return elsewhere, nil
 	}
 	within, err := e.work.Within(ctx, t, pr.Commit)
@@ -271,4 +265,75 @@ func (e *pulls) whyUnmerged(ctx context.Context, t task.Task, pr record.PullRequ
 		return "", err
 	}
 	return fmt.Sprintf("the branch %q has work that it was merged without", t.Branch), nil
+}
+
+// mostLog is how many bytes of the end of a check's log are read.
+const mostLog = 6 << 10
+
+// PRJudged takes over what others say of a task's open pull request: red checks and reviews that ask for changes, if
+// they are about the judged commit. Each of them sends the task back once, if its workflow has a rule for that. It
+// returns the notice for people; empty if nothing follows.
+func (e *pulls) PRJudged(ctx context.Context, id string, look record.PRLook) (told string, err error) {
+	s, err := e.record.Load(ctx, id)
+	if errors.Is(err, task.ErrNotFound) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	project, err := e.project(s.Task.Project)
+	if errors.Is(err, task.ErrNotFound) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	if back, due := (decide.Setback{}).OfReviews(s.Task, &look, project.PRBots); due {
+		if told, err = e.sendBackNew(ctx, s.Task, back, nil); err != nil || told != "" {
+			return told, err
+		}
+	}
+	back, due := decide.Setback{}.OfChecks(s.Task, &look, nil)
+	if !due {
+		return "", nil
+	}
+	return e.sendBackNew(ctx, s.Task, back, func() decide.Setback {
+		full, _ := decide.Setback{}.OfChecks(s.Task, &look, logs(ctx, e.work, s.Task, &look))
+		return full
+	})
+}
+
+// sendBackNew sends a task back for something that its history does not have yet. full is the setback with what takes
+// long to find out; nil where that is nothing.
+func (e *pulls) sendBackNew(ctx context.Context, t task.Task, back decide.Setback, full func() decide.Setback) (
+	string, error) {
+	def, err := e.rulesOf(ctx, t)
+	if err != nil {
+		return "", err
+	}
+	events, err := e.record.Events(ctx, t.ID, 0)
+	if err != nil || !back.Wanted(def, t, events) {
+		return "", err
+	}
+	if full != nil {
+		back = full()
+	}
+	return e.reactions.SendBack(ctx, t.ID, back)
+}
+
+// logs reads the ends of the logs of failed checks. One that cannot be read says so in its place.
+func logs(ctx context.Context, work Work, t task.Task, look *record.PRLook) map[string]string {
+	ends := map[string]string{}
+	for i := range look.Runs {
+		run := &look.Runs[i]
+		if run.Result != record.ChecksFail || run.Log == "" {
+			continue
+		}
+		text, err := work.Log(ctx, t.Project, look.URL, run.Log, mostLog)
+		if err != nil {
+			text = err.Error()
+		}
+		ends[run.Log] = text
+	}
+	return ends
 }

@@ -80,7 +80,7 @@ func (e *files) pastOf(ctx context.Context, def *workflow.Definition, t task.Tas
 			continue
 		}
 		known = append(known, digest)
-		old, err := e.pinned(ctx, task.WorkflowRef{Name: t.Workflow.Name, Digest: digest})
+		old, err := e.workflow(ctx, task.WorkflowRef{Name: t.Workflow.Name, Digest: digest})
 		if err != nil {
 			return pastMoves{}, err
 		}
@@ -115,11 +115,7 @@ func (e *files) keepTampered(ctx context.Context, t task.Task, events []history.
 		events[at].Data[dataMark] == found.Mark {
 		return nil
 	}
-	_, err := e.folder.Keep(t.Project, t.ID, digest, string(found.Text))
-	if err == nil {
-		err = e.folder.Harden(t.Project, t.ID, digest)
-	}
-	if err != nil {
+	if err := e.keepText(t, digest, string(found.Text)); err != nil {
 		return err
 	}
 	return e.note(ctx, t.ID, task.Actor{Rule: true}, history.Event{
@@ -143,7 +139,7 @@ func lastRestored(events []history.Event, file string) int {
 
 // Projects reports whether a workflow projects any file.
 func (e *files) Projects(ctx context.Context, ref task.WorkflowRef) (bool, error) {
-	def, err := e.pinned(ctx, ref)
+	def, err := e.workflow(ctx, ref)
 	return err == nil && len(def.Projections) > 0, err
 }
 

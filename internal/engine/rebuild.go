@@ -77,7 +77,7 @@ func (e *arrivals) Tell(ctx context.Context, project, id string, lines []byte) (
 		}
 		e.tellEntry(&a, def)
 		birth := record.Change{Events: []history.Event{birthOf(*t)}, Entry: a.Entry}
-		p, unknown := e.registered(project)
+		p, unknown := e.project(project)
 		if unknown != nil && !errors.Is(unknown, task.ErrNotFound) { // one that is gone promises nothing
 			return a, fmt.Errorf("look for the promise of project %q: %w", project, unknown)
 		}
@@ -154,7 +154,7 @@ func (e *arrivals) tellOwn(ctx context.Context, a *record.Adoption, header taskH
 			"(harnesses, efforts, models, workspace) is as far as its history tells it")
 	}
 	takeOver(&a.Task, header)
-	def, err := e.pinned(ctx, a.Task.Workflow)
+	def, err := e.workflow(ctx, a.Task.Workflow)
 	if err != nil {
 		return nil, err
 	}

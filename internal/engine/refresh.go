@@ -170,10 +170,7 @@ func (e *files) adoptReplaced(ctx context.Context, s record.Snapshot) ([]history
 		return nil, err
 	}
 	digest := document.Digest(string(before))
-	if _, err = e.folder.Keep(t.Project, t.ID, digest, string(before)); err == nil {
-		err = e.folder.Harden(t.Project, t.ID, digest)
-	}
-	if err != nil {
+	if err := e.keepText(t, digest, string(before)); err != nil {
 		return nil, err
 	}
 	if err := e.work.Relink(ctx, t); err != nil {
@@ -183,6 +180,14 @@ func (e *files) adoptReplaced(ctx context.Context, s record.Snapshot) ([]history
 		Type: history.DocumentAdopted, Reason: "a program replaced the link to TASK.md by a file of its own",
 		Data: map[string]string{"before": digest},
 	}}, nil
+}
+
+// keepText keeps a text of a task where it outlives a power cut.
+func (e *files) keepText(t task.Task, digest, text string) error {
+	if _, err := e.folder.Keep(t.Project, t.ID, digest, text); err != nil {
+		return err
+	}
+	return e.folder.Harden(t.Project, t.ID, digest)
 }
 
 // reconcile compares the document's frontmatter with the record, commits what follows from it, and returns the
@@ -273,5 +278,23 @@ func peoplesFields(t *task.Task) map[string]*string {
 		history.DataSummary: &t.Summary, history.DataHarness: &t.Harness, history.DataReviewHarness: &t.ReviewHarness,
 		history.DataEffort: &t.Effort, history.DataReviewEffort: &t.ReviewEffort, history.DataModel: &t.Model,
 		history.DataReviewModel: &t.ReviewModel,
+	}
+}
+
+// amend is change, and makes the files equal to the record after it.
+func (e *files) amend(ctx context.Context, id string, build func(record.Snapshot) (
+	c record.Change, due bool, err error)) (t task.Task, changed bool, err error) {
+	if t, changed, err = e.change(ctx, id, build); changed {
+		err = e.Sync(ctx, id)
+	}
+	return t, changed, err
+}
+
+// restoreFiles makes the files equal to the record after a request that changed nothing: it removes a status that
+// was written into the header. Its failure is not part of the refusal; the next change or the monitor reports it.
+func (e *files) restoreFiles(ctx context.Context, id string) {
+	_, _, mirrors, err := e.refresh(ctx, id, headerAlone)
+	if err = errors.Join(err, mirrors); err != nil && !errors.Is(err, task.ErrNotFound) {
+		e.logFailure("the files could not be made equal to the record", id, err)
 	}
 }

@@ -166,7 +166,7 @@ func (e *requests) attempt(ctx context.Context, r *request) (record.Outcome, err
 
 // startable refuses a move that cannot start what it is to start, and gives a task a workspace that lost its own.
 func (e *requests) startable(ctx context.Context, s step, r *request, c record.Change) (record.Change, error) {
-	if _, err := e.registered(s.Task.Project); err != nil {
+	if _, err := e.project(s.Task.Project); err != nil {
 		return c, err // no hook of the move could be performed
 	}
 	if s.Task.Displaced() && c.Task.Live && c.Lease != record.LeaseReserve {

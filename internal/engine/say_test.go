@@ -65,8 +65,8 @@ func TestSay_isOnRecordWithWhoSaidItAndHow(t *testing.T) {
 	id := w.reach("working")
 	v := &voice{unsafe: []error{&tmux.NotSafe{Reason: tmux.NotReady}, &tmux.NotSafe{Reason: tmux.PersonTyping}}}
 	var warned []string
-	w.rewire(func(p *engine.Ports) { p.Warn = func(text string) { warned = append(warned, text) } })
-	role, how, err := w.heardBy(v).Say(t.Context(), id, "", " use the helper\n", human)
+	w.heardBy(v).OnWarn(func(text string) { warned = append(warned, text) })
+	role, how, err := w.Say(t.Context(), id, "", " use the helper\n", human)
 	must(t, err)
 	said := w.said(id)
 	if role != "worker" || how != history.HowTyped || len(v.typed) != 1 || len(said) != 1 || len(warned) != 1 {

@@ -115,12 +115,16 @@ func (s *sendingBack) write(c record.Change) error {
 	if !c.Entered || s.written || s.back.Text == "" {
 		return nil
 	}
-	text := "\n" + decide.FixInstructions + "\n\n" + document.Demote(s.back.Text) + "\n"
-	if err := s.folder.Append(c.Task.Project, s.id, text); err != nil {
+	if err := s.folder.Append(c.Task.Project, s.id, toMend(s.back.Text)); err != nil {
 		return fmt.Errorf("write what the worker of task %s has to know: %w", s.id, err)
 	}
 	s.written = true
 	return nil
+}
+
+// toMend is the part of a document that says what its worker is to mend.
+func toMend(text string) string {
+	return "\n" + decide.FixInstructions + "\n\n" + document.Demote(text) + "\n"
 }
 
 // isGathering reports whether evidence is still being gathered.

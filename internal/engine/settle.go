@@ -5,8 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"orange/internal/proof/replay"
 	"orange/internal/rules/action"
@@ -373,24 +374,24 @@ func (e *hooks) Finish(ctx context.Context) error {
 	}
 	const atOnce = 4
 	errs := make([]error, len(debtors))
-	slots := make(chan struct{}, atOnce)
-	var crew sync.WaitGroup
+	var crew errgroup.Group
+	crew.SetLimit(atOnce)
 	for i, id := range debtors {
-		slots <- struct{}{}
-		crew.Go(func() {
-			defer func() { <-slots }()
-			if _, _, err := e.dueAgain(ctx, id, task.Actor{}); err != nil {
-				if !errors.Is(err, task.ErrNotFound) { // it was deleted meanwhile, and its hooks with it
-					errs[i] = err
+		crew.Go(func() error {
+			_, _, err := e.dueAgain(ctx, id, task.Actor{})
+			if errors.Is(err, task.ErrNotFound) { // it was deleted meanwhile, and its hooks with it
+				return nil
+			}
+			if err == nil {
+				if err = e.Settle(ctx, id); err != nil {
+					err = fmt.Errorf("finish task %s: %w", id, err)
 				}
-				return
 			}
-			if err := e.Settle(ctx, id); err != nil {
-				errs[i] = fmt.Errorf("finish task %s: %w", id, err)
-			}
+			errs[i] = err
+			return nil
 		})
 	}
-	crew.Wait()
+	_ = crew.Wait() // no task fails the others
 	return errors.Join(errs...)
 }
 

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"maps"
 	"strings"
 
 	"orange/internal/proof/replay"
@@ -95,85 +94,9 @@ func (e *requests) update(ctx context.Context, id string, u task.Update) (task.T
 	return s.Task, err
 }
 
-// renameSession renames a task's session after its branch. It returns the new name, or the empty string where that
-// is the name on record. A session that keeps its name does no harm: Orange finds the task's windows by their marks.
-func (e *looks) renameSession(ctx context.Context, t task.Task, branch string) string {
-	if t.Session == "" {
-		return ""
-	}
-	t.Branch = branch
-	name, err := e.agents.Rename(ctx, t)
-	if err != nil {
-		e.log.Warn("the session keeps the name of the old branch", "component", "engine", "task", t.ID, "session",
-			t.Session, "error", err.Error())
-		return ""
-	}
-	if name == t.Session {
-		return ""
-	}
-	return name
-}
-
-// inSession puts the new name of a session into a task that still has one, and returns the data of its event.
-func inSession(t *task.Task, data map[string]string) map[string]string {
-	name, renamed := data[history.DataSession]
-	if !renamed {
-		return data
-	}
-	if t.Session != "" {
-		t.Session = name
-		return data
-	}
-	data = maps.Clone(data)
-	delete(data, history.DataSession) // the session has ended meanwhile
-	return data
-}
-
 // inOneLine is a text without ends of lines: what follows one in a summary would be a text of its own in a prompt.
 func inOneLine(text string) string {
 	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }), " ")
-}
-
-// checkBranch returns why a task cannot have its branch, or nil if it can. The commit checks again that no other
-// live task has it.
-func (e *looks) checkBranch(ctx context.Context, p task.Project, t task.Task) error {
-	if t.Branch == p.DefaultBranch {
-		return task.Notef(task.ErrUsage,
-			"cannot use the branch %q for a task: it is the default branch of %q, where only reviewed work belongs",
-			t.Branch, p.Name)
-	}
-	others, err := e.record.List(ctx, record.Filter{Project: t.Project, Branch: t.Branch, Live: true})
-	if err != nil {
-		return err
-	}
-	for _, o := range others {
-		if o.ID != t.ID {
-			return task.Notef(task.ErrBranchTaken, "cannot use the branch %q: the live task %s has it", t.Branch, o.ID)
-		}
-	}
-	return e.work.CheckBranch(ctx, t)
-}
-
-func (e *looks) setBranch(ctx context.Context, t task.Task, name string) (string, error) {
-	if name != "" {
-		project, err := e.registered(t.Project)
-		if err != nil {
-			return "", err
-		}
-		wanted := t
-		wanted.Branch = name
-		if err := e.checkBranch(ctx, project, wanted); err != nil {
-			return "", err
-		}
-	}
-	if t.Workspace == "" {
-		if name == "" {
-			return "", task.Notef(task.ErrUsage,
-				"cannot take over the branch of task %s: it has no workspace; give the branch a name", t.ID)
-		}
-		return name, nil
-	}
-	return e.work.SetBranch(ctx, t, name)
 }
 
 // atCreation is the reason for what a person allows a task when they create it.

@@ -71,9 +71,9 @@ func (e *questions) wait(ctx context.Context, id, role string, after int, timeou
 			if err != nil || !waited.Blocked {
 				return waited, err
 			}
-			if look {
+			if look && e.needs != nil {
 				look = false
-				if waited.Need, err = e.need(ctx, waited.Task); err != nil || waited.Need.Kind != "" {
+				if waited.Need, err = e.needs(ctx, waited.Task); err != nil || waited.Need.Kind != "" {
 					waited.Blocked = false
 					return waited, err
 				}
@@ -100,14 +100,6 @@ func (e *questions) wait(ctx context.Context, id, role string, after int, timeou
 	}
 }
 
-// need is why a person should look after a task that an agent works on.
-func (e *questions) need(ctx context.Context, t task.Task) (record.Need, error) {
-	if e.needs == nil {
-		return record.Need{}, nil
-	}
-	return e.needs(ctx, t)
-}
-
 // waitState reports whether a caller of the role has to go on waiting, and if not, what there is to know.
 func (e *questions) waitState(ctx context.Context, id, role string) (record.Waited, error) {
 	s, err := e.withRules(ctx, id)
@@ -120,15 +112,7 @@ func (e *questions) waitState(ctx context.Context, id, role string) (record.Wait
 	if role == task.RoleHuman && (s.Task.Attention != "" || !s.Task.StalledAt.IsZero()) {
 		out.Blocked = false // no agent works until this person has looked
 	}
-	var failed []task.OwedHook
-	for _, h := range s.Owed {
-		switch {
-		case h.State == task.HookFailed:
-			failed = append(failed, h)
-		case !decide.Waits(failed, h):
-			out.Blocked = true
-		}
-	}
+	out.Blocked = out.Blocked || isOwing(s.Owed)
 	for _, to := range decide.MayAsk(def, s.Task, task.Actor{Role: role}) {
 		out.MayAsk = append(out.MayAsk, string(to))
 	}

@@ -34,7 +34,7 @@ func (e *questions) Why(ctx context.Context, id string,
 		return out, err
 	}
 	_, evidence := readDocument(e.folder, s.Task, true)
-	evidence.History, evidence.Subject = events, subjectOf(ctx, e.work, s.Snapshot, false)
+	evidence.History, evidence.Subject = events, e.looks.subjectOf(ctx, s.Snapshot, false)
 	evidence.Spent, evidence.Entry, evidence.Start = s.Spent, s.Entry, s.Start
 	parts := slices.DeleteFunc(decide.NeedsOfAll(def, s.Task), func(p workflow.Part) bool { return p.Section != "" })
 	if len(parts) > 0 {

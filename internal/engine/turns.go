@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"orange/internal/rules/decide"
+	"orange/internal/rules/fencing"
 	"orange/internal/rules/history"
 	"orange/internal/rules/record"
 	"orange/internal/rules/rejection"
@@ -127,7 +128,9 @@ func (e *turns) StartWaiting(ctx context.Context, id string, fetch bool) (record
 	}
 	if w.AllWell() {
 		if fetch {
-			e.fetchFor(ctx, s.Task)
+			if err := e.work.Fetch(ctx, s.Task); err != nil { // without a network what is known of origin counts
+				e.logFailure("origin could not be fetched; what is known of it counts for the task can start", id, err)
+			}
 		}
 		if err = e.addLanded(ctx, &w); err != nil {
 			return record.Outcome{}, err
@@ -143,13 +146,6 @@ func (e *turns) StartWaiting(ctx context.Context, id string, fetch bool) (record
 		against = refused.Message
 	}
 	return e.stillWaits(ctx, w, against)
-}
-
-// fetchFor asks origin where its default branch is. Without a network what is known of it counts.
-func (e *turns) fetchFor(ctx context.Context, t task.Task) {
-	if err := e.work.Fetch(ctx, t); err != nil {
-		e.logFailure("origin could not be fetched; what is known of it counts for the task can start", t.ID, err)
-	}
 }
 
 func (e *turns) startWaited(ctx context.Context, w *decide.Waiting) (record.Outcome, error) {
@@ -190,4 +186,64 @@ func (e *turns) startThoseAfter(ctx context.Context, id string) {
 	if err != nil {
 		e.logFailure("tasks that waited for this one may not have been started; the monitor tries again", id, err)
 	}
+}
+
+// startNext starts the task of the project that has waited longest for a workspace. That it cannot be started is noted
+// with that task, and is no failure of this one.
+func (e *turns) startNext(ctx context.Context, t task.Task) {
+	if _, err := e.StartNext(ctx, t.Project); err != nil {
+		e.warn(t.ID, fmt.Sprintf("the next task of project %q could not be started: %v", t.Project, err))
+	}
+}
+
+// StartNext starts the task of a project that has waited longest for a workspace. No such task is no error.
+func (e *turns) StartNext(ctx context.Context, project string) (started string, err error) {
+	queued, err := e.record.List(ctx, record.Filter{Project: project, Queued: true})
+	if err != nil {
+		return "", err
+	}
+	var all error
+	for _, t := range queued {
+		s, err := e.record.Load(ctx, t.ID)
+		if err != nil && !errors.Is(err, task.ErrNotFound) {
+			all = errors.Join(all, fmt.Errorf("start task %s: %w", t.ID, err))
+		}
+		if err != nil || s.Task.QueuedFor != t.QueuedFor {
+			continue // another process was first, or the task is gone
+		}
+		out, next, err := record.Outcome{}, false, error(nil)
+		if s.Task.Displaced() {
+			out, next, err = e.goOn(ctx, t.ID)
+		} else {
+			out, err = e.requests.Request(ctx, task.Request{Task: t.ID, To: t.QueuedFor, Queued: true,
+				Actor: task.Actor{Rule: true}, Reason: "a workspace became free"})
+		}
+		var refused *rejection.Rejection
+		switch {
+		case next && err == nil, errors.As(err, &refused):
+			continue // its turn, but not its time: the next one may go
+		case err != nil:
+			all = errors.Join(all, fmt.Errorf("start task %s: %w", t.ID, err))
+			continue // the others need not wait for it
+		case out.Queued:
+			return "", all
+		}
+		return t.ID, all
+	}
+	return "", all
+}
+
+// goOn is settleIn for a task that is next in the queue. Where its branch is missing it gets a mark, and the next task
+// may have the workspace.
+func (e *turns) goOn(ctx context.Context, id string) (out record.Outcome, next bool, err error) {
+	out, err = e.rooms.settleIn(ctx, id)
+	missing, is := errors.AsType[*noBranch](err)
+	if !is {
+		return out, false, err
+	}
+	_, _, err = e.change(ctx, id, func(s record.Snapshot) (record.Change, bool, error) {
+		c, due := fencing.WithoutBranch(s.Task, missing.Error(), e.now())
+		return c, due, nil
+	})
+	return record.Outcome{}, true, err
 }
