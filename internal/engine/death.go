@@ -180,7 +180,7 @@ func (e *crew) respawn(ctx context.Context, id string, alive func(task.Task, str
 	if err := e.outcomes.finishPending(ctx, id, actor); err != nil {
 		return record.Outcome{}, err
 	}
-	if _, _, _, err := e.files.refresh(ctx, id, headerAlone); err != nil {
+	if _, _, err := e.files.refresh(ctx, id); err != nil {
 		return record.Outcome{}, err
 	}
 	s, _, err := e.do(ctx, id, e.withRules, func(s step) (*ruling, error) {

@@ -22,7 +22,7 @@ func (e *departures) Leave(ctx context.Context, id, reason string, actor task.Ac
 		return "", nil, err
 	}
 	// What people wrote into the header goes along.
-	if _, _, _, err := e.files.refresh(ctx, id, headerAlone); err != nil {
+	if _, _, err := e.files.refresh(ctx, id); err != nil {
 		return "", nil, err
 	}
 	t, _, err := e.change(ctx, id, func(s record.Snapshot) (record.Change, bool, error) {

@@ -51,7 +51,7 @@ func (e *outcomes) conclude(ctx context.Context, t task.Task, event int, actor t
 func (e *outcomes) announce(ctx context.Context, t task.Task, event int) (record.Outcome, error) {
 	ctx = context.WithoutCancel(ctx)
 	out := record.Outcome{Task: t, Moved: true}
-	s, _, mirrors, err := e.files.refresh(ctx, t.ID, headerAlone)
+	s, mirrors, err := e.files.refresh(ctx, t.ID)
 	if err == nil {
 		out.Task = s.Task
 	}

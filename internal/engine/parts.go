@@ -54,7 +54,7 @@ func New(p Ports) *Engine {
 	e.departures = &departures{act: a, requests: e.requests, turns: e.turns, hooks: e.hooks,
 		environments: p.Environments}
 	e.questions = &questions{core: e.core, looks: e.looks, turns: e.turns, hooks: e.hooks, peek: p.Peek, needs: p.Needs}
-	e.whenOver = e.turns.startThoseAfter // the one call that leads back: see there
+	e.whenOver = e.startThoseAfter // the one call that leads back: see there
 	return e
 }
 

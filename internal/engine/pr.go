@@ -20,7 +20,7 @@ func (e *pulls) RequestPR(ctx context.Context, id string, actor task.Actor) (rec
 			return record.Outcome{}, err
 		}
 		// The header may name another branch by now: Orange takes it over first.
-		s, _, _, err := e.files.refresh(ctx, id, headerAlone)
+		s, _, err := e.files.refresh(ctx, id)
 		if err != nil {
 			return record.Outcome{}, err
 		}
@@ -158,14 +158,7 @@ func (e *pulls) PRSeen(ctx context.Context, id string, pr record.PullRequest) (t
 	if pr.State == record.PROpen {
 		return "", e.prChecked(ctx, id, pr)
 	}
-	told, err = e.prEnded(ctx, id, pr, "")
-	if errors.Is(err, task.ErrPoolFull) {
-		told, err = e.prEnded(ctx, id, pr, decide.NoWorkspace)
-	}
-	if errors.Is(err, errNotNow) || isDeleted(err) {
-		return "", nil
-	}
-	return told, err
+	return evenIfFull(func(against string) (string, error) { return e.prEnded(ctx, id, pr, against) })
 }
 
 // prChecked notes the result of the checks of the task's pull request, if the history has another one.

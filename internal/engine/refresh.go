@@ -23,7 +23,7 @@ func (e *files) Sync(ctx context.Context, id string) error {
 // and makes the mirrors equal to the record. It returns the task as it then is and the document as it was read.
 // A mirror that cannot be written does not prevent the look: the change that needs the mirror reports it.
 func (e *files) Refresh(ctx context.Context, id string) (record.Snapshot, decide.Evidence, error) {
-	s, evidence, _, err := e.refresh(ctx, id, wholeDocument)
+	s, evidence, _, err := e.refreshWith(ctx, id, wholeDocument, false)
 	return s, evidence, err
 }
 
@@ -42,14 +42,14 @@ func (e *files) Document(ctx context.Context, t task.Task) (string, error) {
 // maxHeaders bounds how often Orange compares a header again because someone wrote it meanwhile.
 const maxHeaders = 10
 
-// refresh looks at the whole document, or at its header alone: then the document that it returns is no evidence
-// for a gate. Of history.jsonl it compares the length and the last line.
-func (e *files) refresh(ctx context.Context, id string,
-	wanted depth) (s record.Snapshot, evidence decide.Evidence, mirrors, err error) {
-	return e.refreshWith(ctx, id, wanted, false)
+// refresh looks at the header alone. Of history.jsonl it compares the length and the last line.
+func (e *files) refresh(ctx context.Context, id string) (s record.Snapshot, mirrors, err error) {
+	s, _, mirrors, err = e.refreshWith(ctx, id, headerAlone, false)
+	return s, mirrors, err
 }
 
-// refreshWith is refresh, or compares all of history.jsonl with the record.
+// refreshWith looks at the whole document, or at its header alone: then the document that it returns is no evidence
+// for a gate. With compare it compares all of history.jsonl with the record.
 func (e *files) refreshWith(ctx context.Context, id string, wanted depth,
 	compare bool) (s record.Snapshot, evidence decide.Evidence, mirrors, err error) {
 	release, err := e.folder.Lock(ctx, FilesLock(id))
@@ -293,7 +293,7 @@ func (e *files) amend(ctx context.Context, id string, build func(record.Snapshot
 // restoreFiles makes the files equal to the record after a request that changed nothing: it removes a status that
 // was written into the header. Its failure is not part of the refusal; the next change or the monitor reports it.
 func (e *files) restoreFiles(ctx context.Context, id string) {
-	_, _, mirrors, err := e.refresh(ctx, id, headerAlone)
+	_, mirrors, err := e.refresh(ctx, id)
 	if err = errors.Join(err, mirrors); err != nil && !errors.Is(err, task.ErrNotFound) {
 		e.logFailure("the files could not be made equal to the record", id, err)
 	}

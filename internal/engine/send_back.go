@@ -37,10 +37,18 @@ type sendingBack struct {
 }
 
 func (s *sendingBack) send(ctx context.Context) (told string, err error) {
-	told, err = s.attempt(ctx)
+	return evenIfFull(func(against string) (string, error) {
+		s.against = against
+		return s.attempt(ctx)
+	})
+}
+
+// evenIfFull makes a move by a rule, or notes that no workspace is free for it. What cannot be looked at now is looked
+// at again, and a task that was deleted needs nothing.
+func evenIfFull(move func(against string) (told string, err error)) (told string, err error) {
+	told, err = move("")
 	if errors.Is(err, task.ErrPoolFull) {
-		s.against = decide.NoWorkspace
-		told, err = s.attempt(ctx)
+		told, err = move(decide.NoWorkspace)
 	}
 	if errors.Is(err, errNotNow) || isDeleted(err) {
 		return "", nil

@@ -274,7 +274,7 @@ func (e *hooks) retriedOnce(ctx context.Context, id string, actor task.Actor,
 
 func (e *hooks) retry(ctx context.Context, id string, actor task.Actor) (record.Outcome, error) {
 	// A person may have corrected what failed in the document's header: Orange takes it over first.
-	if _, _, _, err := e.files.refresh(ctx, id, headerAlone); err != nil {
+	if _, _, err := e.files.refresh(ctx, id); err != nil {
 		return record.Outcome{}, err
 	}
 	t, again, err := e.dueAgain(ctx, id, actor)

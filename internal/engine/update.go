@@ -90,7 +90,7 @@ func (e *requests) update(ctx context.Context, id string, u task.Update) (task.T
 	if err != nil {
 		return task.Task{}, err
 	}
-	s, _, _, err = e.files.refresh(ctx, id, headerAlone)
+	s, _, err = e.files.refresh(ctx, id)
 	return s.Task, err
 }
 
