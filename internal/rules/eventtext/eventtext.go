@@ -25,7 +25,7 @@ func What(e *history.Event) string {
 	if e.IsMove() {
 		return fmt.Sprintf("%s -> %s", e.From, e.To)
 	}
-	k, known := kinds()[e.Type]
+	k, known := kindOf(e.Type)
 	if !known {
 		return e.Type
 	}
@@ -82,10 +82,11 @@ func Evidence(e *history.Event) []string {
 // Details are those data of an event that people want and its words do not have yet, each with its name.
 func Details(e *history.Event) []string {
 	var parts []string
-	data, covered := e.Told(), kinds()[e.Type].covers
+	data := e.Told()
+	row, _ := kindOf(e.Type)
 	for _, name := range wantedData() {
 		value := data[name]
-		if value == "" || value == e.Subject.Commit || slices.Contains(covered, name) || e.Type == history.Created &&
+		if value == "" || value == e.Subject.Commit || slices.Contains(row.covers, name) || e.Type == history.Created &&
 			name != history.DataBranch && name != "workflow" {
 			continue
 		}

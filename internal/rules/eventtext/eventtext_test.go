@@ -10,7 +10,7 @@ import (
 
 func TestEveryKindOfEvent_hasWordsThatAreNotItsName(t *testing.T) {
 	t.Parallel()
-	for _, name := range history.EventTypes() {
+	for _, name := range Types() {
 		e := &history.Event{Type: name, Actor: "human", From: "a", To: "b"}
 		if words := What(e); words == "" || words == name || strings.ContainsAny(words, "_%") {
 			t.Errorf("%s: found %q, expected words for people", name, words)

@@ -9,17 +9,3 @@ type Happening struct {
 	Deleted bool   // the record has forgotten the task: there is no event
 	Event   Event
 }
-
-// EventTypes are all types of events, those that tell of one task's life first.
-func EventTypes() []string {
-	return []string{
-		Created, Updated, QueuedForSpace, WaitBroken, StatusChanged, AutoAdvanced, MergeBegun, MergeFailed,
-		Merged, WorkflowMigrated, WorkspaceReady, StartNoted, Rebuilt,
-		AgentSpawned, AgentRespawned, AgentStopped, AgentNotified, PersonSaid, ConversationNoted,
-		AgentCrashed, AgentLimited, MachineLost, CrashesForgotten, HooksRetried, AgentStalled, AgentRefused,
-		ReviewStarted,
-		TimeoutWarning, TimeoutAlert, TimeoutEscalated, HookFailure, CheckFinished, OrphanFreed, WorkRescued,
-		DocumentRestored, DocumentAdopted, ProjectionRestored, BranchPushed, PRRequested, PRCreated, PRLanded,
-		PRDropped, PRChecked, PRLeftBehind, SendBackRefused, SharedChanged,
-	}
-}

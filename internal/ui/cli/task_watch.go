@@ -82,7 +82,7 @@ reported; with 1 when the time is up before, and with 4 when the task is deleted
 
 // prepare finds out what is to be watched, and the cursor to begin with.
 func (p *Program) prepare(ctx context.Context, h *Services, args []string, w *watched, all bool) (int64, error) {
-	known := append(history.EventTypes(), taskDeleted)
+	known := append(eventtext.Types(), taskDeleted)
 	for _, name := range w.types {
 		if !slices.Contains(known, name) {
 			return 0, usage("found %q as --type, %s", name, yaml.Expected(name, known))

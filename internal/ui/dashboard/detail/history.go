@@ -21,7 +21,7 @@ func (r renderer) historyLines(events []history.Event) []string {
 		return []string{r.faint("nothing happened yet")}
 	}
 	var out []string
-	known, day := marks(), ""
+	day := ""
 	for i := range events {
 		at := events[i].Time.In(r.zone)
 		if today := at.Format(time.DateOnly); today != day {
@@ -31,19 +31,16 @@ func (r renderer) historyLines(events []history.Event) []string {
 			out = append(out, r.day(at))
 			day = today
 		}
-		out = append(out, r.eventLines(&events[i], at, known)...)
+		out = append(out, r.eventLines(&events[i], at)...)
 	}
 	return out
 }
 
 // eventLines draws one event: when, what and who; below it the reason and the details.
-func (r renderer) eventLines(e *history.Event, at time.Time, known map[string]mark) []string {
-	sign, found := known[e.Type]
-	if !found {
-		sign = mark{"·", faint}
-	}
+func (r renderer) eventLines(e *history.Event, at time.Time) []string {
+	sign, tone := eventtext.Mark(e.Type)
 	indent := strings.Repeat(" ", clockWidth+2)
-	words := []screen.Fragment{screen.Raw(sign.style(r.style), sign.sign), screen.Raw(nil, " ")}
+	words := []screen.Fragment{screen.Raw(r.styleOf(tone), sign), screen.Raw(nil, " ")}
 	if e.IsMove() {
 		words = append(words, screen.Text(nil, string(e.From)), screen.Raw(&r.style.Faint, " → "),
 			screen.Text(&r.style.Bold, string(e.To)))
@@ -66,66 +63,18 @@ func (r renderer) eventLines(e *history.Event, at time.Time, known map[string]ma
 	return out
 }
 
-// mark is the sign of a kind of event, and its colour.
-type mark struct {
-	sign  string
-	style func(*screen.Style) *lipgloss.Style
-}
-
-func good(s *screen.Style) *lipgloss.Style  { return &s.Good }
-func bad(s *screen.Style) *lipgloss.Style   { return &s.Bad }
-func warn(s *screen.Style) *lipgloss.Style  { return &s.Warn }
-func info(s *screen.Style) *lipgloss.Style  { return &s.Info }
-func faint(s *screen.Style) *lipgloss.Style { return &s.Faint }
-
-// marks are the signs of the kinds of events that the screen knows.
-func marks() map[string]mark {
-	return map[string]mark{
-		history.Created:            {"+", good},
-		history.WorkspaceReady:     {"·", faint},
-		history.AgentLimited:       {"◷", warn},
-		history.MachineLost:        {"!", warn},
-		history.CrashesForgotten:   {"·", faint},
-		history.HooksRetried:       {"·", faint},
-		history.Rebuilt:            {"!", warn},
-		history.ProjectionRestored: {"·", faint},
-		history.Updated:            {"~", faint},
-		history.QueuedForSpace:     {"◌", faint},
-		history.StatusChanged:      {"→", info},
-		history.AutoAdvanced:       {"»", info},
-		history.AgentSpawned:       {"▶", good},
-		history.AgentRespawned:     {"▶", good},
-		history.AgentStopped:       {"■", faint},
-		history.AgentNotified:      {"·", faint},
-		history.PersonSaid:         {"“", info},
-		history.AgentCrashed:       {"✗", bad},
-		history.WaitBroken:         {"!", bad},
-		history.AgentStalled:       {"z", warn},
-		history.AgentRefused:       {"!", bad},
-		history.OrphanFreed:        {"!", warn},
-		history.ReviewStarted:      {"▶", good},
-		history.HookFailure:        {"!", bad},
-		history.WorkRescued:        {"·", warn},
-		history.StartNoted:         {"·", warn},
-		history.SharedChanged:      {"!", bad},
-		history.MergeBegun:         {"·", faint},
-		history.MergeFailed:        {"!", warn},
-		history.Merged:             {"✓", good},
-		history.DocumentRestored:   {"!", warn},
-		history.DocumentAdopted:    {"·", faint},
-		history.WorkflowMigrated:   {"~", warn},
-		history.BranchPushed:       {"·", faint},
-		history.PRRequested:        {"·", faint},
-		history.PRCreated:          {"·", good},
-		history.PRLeftBehind:       {"!", warn},
-		history.PRLanded:           {"✓", good},
-		history.PRDropped:          {"✗", warn},
-		history.SendBackRefused:    {"!", bad},
-		history.PRChecked:          {"·", faint},
-		history.ConversationNoted:  {"·", faint},
-		history.CheckFinished:      {"·", faint},
-		history.TimeoutWarning:     {"◷", warn},
-		history.TimeoutAlert:       {"◷", bad},
-		history.TimeoutEscalated:   {"◷", bad},
+// styleOf is the colour of a tone.
+func (r renderer) styleOf(tone eventtext.Tone) *lipgloss.Style {
+	s := r.style
+	switch tone {
+	case eventtext.Info:
+		return &s.Info
+	case eventtext.Good:
+		return &s.Good
+	case eventtext.Warn:
+		return &s.Warn
+	case eventtext.Bad:
+		return &s.Bad
 	}
+	return &s.Faint
 }
