@@ -30,16 +30,11 @@ func (in *Inputs) unseenParts(def *workflow.Definition, t task.Task) []workflow.
 		}):
 			missing = true
 		}
-		if missing && !slices.ContainsFunc(out, func(have workflow.Part) bool { return claim(have) == claim(p) }) {
+		if missing && !slices.ContainsFunc(out, func(have workflow.Part) bool { return have.Claim() == p.Claim() }) {
 			out = append(out, p)
 		}
 	}
 	return out
-}
-
-// claim identifies everything that a part asks for, wherever the part is.
-func claim(p workflow.Part) string {
-	return fmt.Sprintf("%s %q %q %s %t %s %t", p.Key(), p.Fields, p.Verdict, p.VerdictIn, p.Fresh, p.Since, p.Judges)
 }
 
 func names(parts []workflow.Part) []string {
@@ -143,7 +138,7 @@ func suppose(def *workflow.Definition, known map[string]Seen, unseen []workflow.
 		if p.Section != "" {
 			other := p
 			other.Section, other.File, other.Fields = "", fmt.Sprintf("\x00section %d", i), nil
-			instead[claim(p)], p = other, other
+			instead[p.Claim()], p = other, other
 		}
 		one := open{short(p.Key()), []Seen{{Source: name, Holds: true}, {Source: name, Found: nobodyLooked}}}
 		if p.Git != "" {
@@ -183,7 +178,7 @@ func withParts(def *workflow.Definition, instead map[string]workflow.Part) *work
 	}
 	var all func(parts []workflow.Part) []workflow.Part
 	one := func(p workflow.Part) workflow.Part {
-		if other, found := instead[claim(p)]; found {
+		if other, found := instead[p.Claim()]; found {
 			other.Pos = p.Pos
 			return other
 		}

@@ -6,8 +6,6 @@ package workflow
 
 import (
 	"slices"
-	"strconv"
-	"strings"
 
 	"orange/internal/rules/task"
 	"orange/internal/rules/yaml"
@@ -271,30 +269,6 @@ func Asks(parts []Part, word string) bool {
 type With struct {
 	Name string // without the dollar sign
 	File string // relative to the task's folder
-}
-
-// Key names what a part asks for: two parts with one key always have the same answer.
-func (p Part) Key() string {
-	with := make([]string, len(p.With))
-	for i, w := range p.With {
-		with[i] = w.Name + "=" + w.File
-	}
-	said := append(make([]string, 0, 16),
-		p.Section, p.File, p.Glob, p.Check, p.Git, p.JQ, strings.Join(with, " "), p.Plan, p.Result,
-		strconv.FormatBool(p.JSON), strconv.FormatBool(p.Required),
-	)
-	if p.Empty {
-		said = append(said, "empty")
-	}
-	said = append(said, p.Untouched...)
-	if len(p.Except) > 0 {
-		said = append(append(said, "except"), p.Except...)
-	}
-	key := make([]byte, 0, 128+len(p.JQ))
-	for i, one := range said {
-		key = appendQuoted(append(key, "[ "[min(i, 1)]), one)
-	}
-	return string(append(key, ']'))
 }
 
 // Birth is a state in which a task may be created, with what that sets going.

@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"fmt"
 	"maps"
 	"path"
 	"slices"
@@ -309,6 +310,43 @@ func (p Part) Name() string {
 		return "what its rule asks for"
 	}
 	return document.QuoteHeading(p.Section)
+}
+
+// Key names what a part asks for: two parts with one key always have the same answer.
+func (p Part) Key() string {
+	with := make([]string, len(p.With))
+	for i, w := range p.With {
+		with[i] = w.Name + "=" + w.File
+	}
+	said := append(make([]string, 0, 16),
+		p.Section, p.File, p.Glob, p.Check, p.Git, p.JQ, strings.Join(with, " "), p.Plan, p.Result,
+		strconv.FormatBool(p.JSON), strconv.FormatBool(p.Required),
+	)
+	if p.Empty {
+		said = append(said, "empty")
+	}
+	said = append(said, p.Untouched...)
+	if len(p.Except) > 0 {
+		said = append(append(said, "except"), p.Except...)
+	}
+	key := make([]byte, 0, 128+len(p.JQ))
+	for i, one := range said {
+		key = appendQuoted(append(key, "[ "[min(i, 1)]), one)
+	}
+	return string(append(key, ']'))
+}
+
+// Claim names all that a part asks for: two parts with one claim hold and fail together, wherever they are.
+func (p Part) Claim() string {
+	var below []string
+	for _, one := range p.All {
+		below = append(below, "all "+one.Claim())
+	}
+	for _, one := range p.Any {
+		below = append(below, "any "+one.Claim())
+	}
+	return fmt.Sprintf("%s %q %q %s %t %s %t %q", p.Key(), p.Fields, p.Verdict, p.VerdictIn, p.Fresh, p.Since, p.Judges,
+		below)
 }
 
 // appendQuoted is strconv.AppendQuote, and faster for text that has nothing to quote, as nearly all has.

@@ -135,8 +135,7 @@ func (r reader) warnUndecided(d *Definition) {
 func gateKey(parts []Part) string {
 	var b strings.Builder
 	for _, p := range parts {
-		fmt.Fprintf(&b, "(%s %q %s %s %t %s all%s any%s)", p.Key(), p.Fields, p.Verdict, p.VerdictIn, p.Fresh,
-			p.Since, gateKey(p.All), gateKey(p.Any))
+		b.WriteString("(" + p.Claim() + ")")
 	}
 	return b.String()
 }
