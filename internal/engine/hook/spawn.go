@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -215,20 +214,14 @@ func (h *Executor) ticket(job record.Job, agent *harness.Harness, view worktree.
 	if t.Counters.Get(record.LimitCount) > 0 { // where the agent ends at once it is at its limit again
 		fresh = nil
 	}
-	ticket := harness.Ticket{
-		Home: h.Home, Task: t.ID, Argv: argv, Fresh: fresh, Dir: view.Cwd(), Unset: agent.Unset,
-		Path: filepath.Join(h.Home, "bin"),
-		Exit: filepath.Join(h.Home, "launch", strconv.FormatInt(job.Hook.ID, 10)+".exit"),
-		Set: append(slices.Concat(agent.Variables(values), view.Env),
-			"ORANGE_HOME="+h.Home, "ORANGE_TASK_ID="+t.ID, "ORANGE_PROJECT="+t.Project, "ORANGE_ROLE="+job.Role,
-			"ORANGE_STATUS="+string(t.Status), "ORANGE_ROUND="+strconv.Itoa(t.Counters.Get(task.ReviewRound)),
-			"ORANGE_SEAT="+job.Secret),
-	}
-	if agent.SessionVariable != "" {
-		ticket.Set = append(ticket.Set, harness.ConversationInVariable+"="+agent.SessionVariable)
-		// one that the person's own program has set would be taken for the agent's
-		ticket.Unset = append(slices.Clone(ticket.Unset), agent.SessionVariable)
-	}
+	ticket := agent.Ticket(argv, values)
+	ticket.Home, ticket.Task, ticket.Fresh, ticket.Dir = h.Home, t.ID, fresh, view.Cwd()
+	ticket.Path = filepath.Join(h.Home, "bin")
+	ticket.Exit = filepath.Join(h.Home, "launch", strconv.FormatInt(job.Hook.ID, 10)+".exit")
+	ticket.Set = append(append(ticket.Set, view.Env...),
+		"ORANGE_HOME="+h.Home, "ORANGE_TASK_ID="+t.ID, "ORANGE_PROJECT="+t.Project, "ORANGE_ROLE="+job.Role,
+		"ORANGE_STATUS="+string(t.Status), "ORANGE_ROUND="+strconv.Itoa(t.Counters.Get(task.ReviewRound)),
+		"ORANGE_SEAT="+job.Secret)
 	return ticket
 }
 

@@ -21,6 +21,18 @@ type Ticket struct {
 	Requests string `json:"requests,omitempty"`
 }
 
+// Ticket is what the file says of a start by an argument list, with the values of the placeholders in its variables.
+// Where and for whom the agent runs is added by who starts it.
+func (h *Harness) Ticket(argv []string, values map[string]string) Ticket {
+	t := Ticket{Argv: argv, Set: h.Variables(values), Unset: h.Unset}
+	if h.SessionVariable != "" {
+		t.Set = append(t.Set, ConversationInVariable+"="+h.SessionVariable)
+		// one that the person's own program has set would be taken for the agent's
+		t.Unset = append(slices.Clone(t.Unset), h.SessionVariable)
+	}
+	return t
+}
+
 // RequestsVariable is the variable that tells the commands of a confined agent where they leave their requests.
 const RequestsVariable = "ORANGE_REQUESTS"
 

@@ -146,9 +146,10 @@ func (t *trial) begin(ctx context.Context, out *harness.Started) (tmux.Pane, err
 		harness.Home: t.dir, harness.Branch: "main", harness.SessionID: uuid(),
 	}
 	out.Argv = t.harness.Argv(role, task.PermissionsFull, values)
-	text, err := json.Marshal(harness.Ticket{Home: t.dir, Task: "test", Argv: out.Argv, Dir: worktree,
-		Unset: t.harness.Unset, Path: filepath.Dir(t.self), Exit: t.exit(),
-		Set: append(t.harness.Variables(values), t.mark())})
+	start := t.harness.Ticket(out.Argv, values)
+	start.Home, start.Task, start.Dir = t.dir, "test", worktree
+	start.Path, start.Exit, start.Set = filepath.Dir(t.self), t.exit(), append(start.Set, t.mark())
+	text, err := json.Marshal(start)
 	if err != nil {
 		return tmux.Pane{}, fmt.Errorf("write the ticket: %w", err)
 	}
