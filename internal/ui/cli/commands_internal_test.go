@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"orange/internal/api"
 	"orange/internal/rules/printable"
 	"orange/internal/rules/record"
 	"orange/internal/rules/task"
@@ -26,6 +28,17 @@ const (
 
 // kinds says of every command who it is for, with the arguments that make it do what it is there for.
 func kinds() map[string][2]string {
+	all := ownKinds()
+	for _, name := range api.Names(api.Host) {
+		if _, own := all["fleet "+name]; !own && name != "restore" { // rescue does it
+			all["fleet "+name] = [2]string{ofAll, cmp.Or(all["task "+name][1], "abc")}
+		}
+	}
+	return all
+}
+
+// ownKinds is kinds without the commands of "orange fleet" that are those of "orange task" at another host.
+func ownKinds() map[string][2]string {
 	return map[string][2]string{
 		"orange":               {ofSome, ""}, // the dashboard asks for each thing that it does
 		"project add":          {ofAll, ""},
@@ -68,37 +81,16 @@ func kinds() map[string][2]string {
 		"task create-pr": {ofATask, "abc"},
 		"task watch":     {reads, ""},
 		// the host that it goes to asks who asks about the task; only people may be persons there
-		"fleet join":            {ofAll, "big --ssh big"},
-		"fleet forget":          {ofAll, "big"},
-		"fleet hosts":           {ofAll, ""},
-		"fleet list":            {ofAll, ""},
-		"fleet create":          {ofAll, "feat/a Something --on big"},
-		"fleet attach":          {ofAll, "abc"},
-		"fleet snapshot":        {ofAll, "abc"},
-		"fleet rescue":          {ofAll, "abc --now dead"},
-		"fleet result":          {ofAll, "abc"},
-		"fleet show":            {ofAll, "abc"},
-		"fleet why":             {ofAll, "abc"},
-		"fleet history":         {ofAll, "abc"},
-		"fleet diff":            {ofAll, "abc"},
-		"fleet logs":            {ofAll, "abc"},
-		"fleet spawn":           {ofAll, "abc"},
-		"fleet update":          {ofAll, "abc --status working"},
-		"fleet move":            {ofAll, "abc planning"},
-		"fleet next":            {ofAll, "abc"},
-		"fleet redo":            {ofAll, "abc planning"},
-		"fleet complete":        {ofAll, "abc"},
-		"fleet stuck":           {ofAll, "abc"},
-		"fleet say":             {ofAll, "abc text"},
-		"fleet request-changes": {ofAll, "abc text"},
-		"fleet merge":           {ofAll, "abc"},
-		"fleet create-pr":       {ofAll, "abc"},
-		"fleet cancel":          {ofAll, "abc"},
-		"fleet respawn":         {ofAll, "abc"},
-		"fleet retry":           {ofAll, "abc"},
-		"fleet delete":          {ofAll, "abc"},
-		"fleet leave":           {ofAll, "abc"},
-		"answer":                {itself, ""}, // for people: TestAnswer_refusesWhoIsNoPerson
+		"fleet join":     {ofAll, "big --ssh big"},
+		"fleet forget":   {ofAll, "big"},
+		"fleet hosts":    {ofAll, ""},
+		"fleet list":     {ofAll, ""},
+		"fleet create":   {ofAll, "feat/a Something --on big"},
+		"fleet attach":   {ofAll, "abc"},
+		"fleet snapshot": {ofAll, "abc"},
+		"fleet rescue":   {ofAll, "abc --now dead"},
+		"fleet result":   {ofAll, "abc"},
+		"answer":         {itself, ""}, // for people: TestAnswer_refusesWhoIsNoPerson
 
 		"merge":             {ofAll, ""},
 		"env set":           {ofAll, "KEY=value"},

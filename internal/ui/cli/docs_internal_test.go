@@ -2,12 +2,14 @@ package cli
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"orange/internal/api"
 	"orange/internal/rules/printable"
 )
 
@@ -16,6 +18,12 @@ func TestEveryCommandIsInTheDocs(t *testing.T) {
 	text, err := os.ReadFile("../../../docs/commands.md")
 	if err != nil {
 		t.Fatal(err)
+	}
+	var forwarded []string // the page has one row for all of them
+	for _, name := range api.Names(api.Host) {
+		if !slices.Contains([]string{"list", "create", "snapshot"}, name) { // which have a form of their own
+			forwarded = append(forwarded, "orange fleet "+name)
+		}
 	}
 	found := 0
 	var walk func(c *cobra.Command)
@@ -26,7 +34,7 @@ func TestEveryCommandIsInTheDocs(t *testing.T) {
 		for _, below := range c.Commands() {
 			walk(below)
 		}
-		if c.Runnable() {
+		if c.Runnable() && !slices.Contains(forwarded, c.CommandPath()) {
 			found++
 			if !strings.Contains(string(text), "`"+c.CommandPath()+" ") &&
 				!strings.Contains(string(text), "`"+c.CommandPath()+"`") {

@@ -84,15 +84,19 @@ func (p *Program) staysThere(c *cobra.Command) {
 	}
 }
 
-// addForwarded adds the commands that are those of "orange task" at the host that has the task.
+// addForwarded adds the commands of "orange task" that another host may ask for, but for those that the group has in a
+// form of its own: each is done at the host that has the task.
 func (p *Program) addForwarded(c *cobra.Command) {
-	for _, one := range []*cobra.Command{p.taskShow(), p.taskWhy(), p.taskHistory(), p.taskDiff(), p.taskLogs(),
-		p.spawn(), p.taskUpdate(), p.taskMove(), p.taskNext(), p.taskRedo(), p.complete(), p.stuck(), p.taskSay(),
-		p.taskRequestChanges(), p.taskMerge(), p.taskCreatePR(), p.taskCancel(), p.taskRespawn(), p.taskRetry(),
-		p.taskDelete()} {
-		c.AddCommand(p.forwarded(one))
-	}
 	c.AddCommand(p.fleetLeave())
+	own := []string{"restore"} // rescue does it
+	for _, one := range c.Commands() {
+		own = append(own, one.Name())
+	}
+	for _, one := range p.taskCommands().Commands() {
+		if remote.RepeatOf(one.Name()) != 0 && !slices.Contains(own, one.Name()) {
+			c.AddCommand(p.forwarded(one))
+		}
+	}
 	p.staysThere(c)
 }
 
