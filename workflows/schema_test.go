@@ -292,7 +292,7 @@ func TestAWorkflowWithEveryKeyFitsTheSchema(t *testing.T) {
 	}
 	walk(all, "", func(at string, _ map[string]any) {
 		if name := at[strings.LastIndex(at, "/")+1:]; !regexp.MustCompile(`\b` + name + `:`).MatchString(text) {
-			t.Errorf("the file does not have the key %q", name)
+			t.Errorf("testdata/every-key.yml does not have the key %q", name)
 		}
 	})
 	if err := parse(t, "every-key.yml", text); err != nil {

@@ -35,7 +35,8 @@ func TestFilesAreOpenedByTheFunctionsThatNeverWait(t *testing.T) {
 			if own || opens && !known {
 				used[f.path] = true
 				if openers()[f.path] == "" {
-					t.Errorf("%s opens a file by itself: have proc do it", set.Position(n.Pos()))
+					t.Errorf("%s opens a file by itself: proc.ReadFile, WriteFile and OpenFile do it",
+						set.Position(n.Pos()))
 				}
 			}
 			return true

@@ -63,7 +63,8 @@ func golden(t *testing.T, file, got string) {
 		}
 	}
 	if want := string(read(t, out)); got != want {
-		t.Errorf("got:\n%swant:\n%s", got, want)
+		t.Errorf("%s is not what is told; go test ./internal/rules/workflow -update writes it\ngot:\n%swant:\n%s", out,
+			got, want)
 	}
 }
 

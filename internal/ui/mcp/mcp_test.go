@@ -207,6 +207,6 @@ func TestTheToolsSayWhatTheyChange(t *testing.T) {
 	}
 	got := slices.Sorted(slices.Values(slices.Concat(reads, changes)))
 	if slices.Sort(offered); !slices.Equal(got, offered) {
-		t.Errorf("the tools are %q, the table offers %q", got, offered)
+		t.Errorf("the tools of tools.go are %q, api.Table offers %q", got, offered)
 	}
 }

@@ -81,7 +81,8 @@ func TestOnANarrowScreenTheTaskHasItsRoomAndOnlyTheStatusStays(t *testing.T) {
 	t.Parallel()
 	const narrowest = 40 // that has room for both
 	for width := narrowest; width <= 250; width++ {
-		all := columns(width, columnsInUse{true, true, true, true, true, true})
+		all := columns(width, columnsInUse{projects: true, pr: true, commits: true, changes: true, summary: true,
+			reason: true})
 		if all[0].width < minTaskWidth {
 			t.Errorf("on %d cells the task has %d, at least %d", width, all[0].width, minTaskWidth)
 		}
@@ -99,7 +100,8 @@ func TestAReasonIsBelowOneHeadOrInThePlaceOfStatusAndActivity(t *testing.T) {
 	for width := 1; width <= 250; width++ {
 		for bits := range 32 {
 			is := func(bit int) bool { return bits>>bit&1 == 1 }
-			all := columns(width, columnsInUse{is(0), is(1), is(2), is(3), is(4), true})
+			all := columns(width, columnsInUse{projects: is(0), pr: is(1), commits: is(2), changes: is(3),
+				summary: is(4), reason: true})
 			own := withReason(all, set.At(0))
 			if hasColumn(all, summaryTitle) && len(own) != len(all) ||
 				!hasColumn(all, summaryTitle) && (len(own) > 2 || len(all) > 3) {
