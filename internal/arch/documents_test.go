@@ -1,11 +1,13 @@
 package arch
 
 import (
+	"errors"
 	"os"
 	"path"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -33,6 +35,45 @@ func TestTheRecipesNameFilesThatExist(t *testing.T) {
 		if len(found) == 0 {
 			t.Errorf("found no file in %s", name)
 		}
+	}
+}
+
+// So does one that names what a file has no longer: each name of a recipe is in a file or a folder that it names.
+func TestTheRecipesNameWhatTheirFilesHave(t *testing.T) {
+	t.Parallel()
+	file := regexp.MustCompile("`([a-z]+/[^`\\s]*)`")
+	name := regexp.MustCompile("`(?:\\w+\\.)?([A-Za-z]+)`")
+	recipes := strings.Split(page(t, "CONTRIBUTING.md"), "\n## A new ")[1:]
+	for _, recipe := range recipes {
+		recipe, _, _ = strings.Cut(recipe, "\n## ")
+		title, _, _ := strings.Cut(recipe, "\n")
+		var texts strings.Builder
+		for _, match := range file.FindAllStringSubmatch(recipe, -1) {
+			pattern := filepath.Join(root, filepath.FromSlash(match[1]))
+			if strings.HasSuffix(match[1], "/") {
+				pattern = filepath.Join(pattern, "*.go")
+			}
+			paths, err := filepath.Glob(pattern)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, one := range paths {
+				text, err := os.ReadFile(one)
+				if err != nil && !errors.Is(err, syscall.EISDIR) {
+					t.Fatal(err)
+				}
+				texts.Write(text)
+			}
+		}
+		for _, match := range name.FindAllStringSubmatch(recipe, -1) {
+			if !regexp.MustCompile(`\b` + match[1] + `\b`).MatchString(texts.String()) {
+				t.Errorf("CONTRIBUTING.md, A new %s: none of its files has %s: name what took its place", title,
+					match[0])
+			}
+		}
+	}
+	if len(recipes) < 10 {
+		t.Errorf("found %d recipes", len(recipes))
 	}
 }
 
