@@ -589,6 +589,33 @@ func TestARefusalForAMovedTipIsToldAlsoOfPartsOfParts(t *testing.T) {
 	}
 }
 
+func TestARefusal_countsFilesAndOldVerdictsInPartsOfPartsToo(t *testing.T) {
+	t.Parallel()
+	committed, unmoved := workflow.Part{Git: workflow.GitCommitted}, workflow.Part{Git: workflow.GitUnmoved}
+	verdict := workflow.Part{Section: "## Review", Verdict: "PASS"}
+	for name, tt := range map[string]struct {
+		part     workflow.Part
+		files    int
+		override bool
+	}{
+		"all of two":      {workflow.Part{All: []workflow.Part{committed, unmoved}}, 3, false},
+		"one of two":      {workflow.Part{Any: []workflow.Part{committed, unmoved}}, 3, false},
+		"or a note":       {workflow.Part{Any: []workflow.Part{committed, note("")}}, 0, false},
+		"verdicts of old": {workflow.Part{All: []workflow.Part{verdict}}, 0, true},
+	} {
+		ev := evidence(aPassText)
+		ev.Facts[gitKey(workflow.GitCommitted)] = decide.Fact{Found: "files", Files: 3}
+		ev.Facts[gitKey(workflow.GitUnmoved)] = decide.Fact{Found: "files", Files: 2}
+		ev.Start = []task.Evidence{sectionEvidence(t, ev.Document, "Review")}
+		def := tiny([]workflow.Transition{{From: "busy", To: "help", Gate: []workflow.Part{tt.part}}})
+		_, err := decide.Transition(def, newTask("busy"), ev,
+			task.Request{Task: "T1", To: "help", Actor: human()}, noon)
+		if no := refusal(t, err); no.Files != tt.files || (no.Override != "") != tt.override {
+			t.Errorf("%s: %d files, the override %q", name, no.Files, no.Override)
+		}
+	}
+}
+
 // A counter that a person's request resets opens edges to the person that are closed to agents.
 func TestWhy_tellsAPersonsWayApartWhereTheirRequestCountsAnew(t *testing.T) {
 	t.Parallel()

@@ -1,6 +1,7 @@
 package decide_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -196,6 +197,7 @@ func TestAPromise_isKeptAtTheDoorOnEachWay(t *testing.T) {
 			}
 			if found := no.Details[0].Found; !strings.Contains(found, `the workflow "loosely" promises it`) &&
 				!strings.Contains(found, "moved the task by force past it") ||
+				!strings.HasPrefix(found, "that the work at "+l.tip+" has not passed it, and ") ||
 				!strings.Contains(no.Details[0].Want, "it is passed on the way") ||
 				!strings.HasSuffix(no.Details[0].Want, "; from here: orange task update T1 --status doing") {
 				t.Errorf("it says %+v", no.Details[0])
@@ -421,6 +423,32 @@ func TestAPromise_thatTheGateAsksForIsToldOnce(t *testing.T) {
 	_, err := decide.Transition(l.def, l.task, ev, task.Request{Task: "T1", To: "done", Actor: human()}, noon)
 	if no := refusal(t, err); len(no.Details) != 1 {
 		t.Errorf("refused with %+v", no.Details)
+	}
+}
+
+func TestAPromise_isOwedNextToAGateThatDoesNotShowIt(t *testing.T) {
+	t.Parallel()
+	const review, other, both = `{section: "## Review", verdict: PASS}`, `{section: "## Other"}`, "{all: [%s, %s]}"
+	const lacking = `section "## Other": no such section; there are Review`
+	for name, tt := range map[string]struct{ gate, reason, lacks, over string }{
+		"the gate lacks something else":     {other, "", `"## Review" PASS, section "## Other"`, ""},
+		"its verdict is about other work":   {review, "", `"## Review" PASS`, ""},
+		"a person sets aside what it lacks": {fmt.Sprintf(both, other, review), "so", "", lacking},
+		"a person sets aside the promise too": {fmt.Sprintf(both, other, "{check: tests}"), "so", "",
+			`"## Review" PASS: that the work at c2 has not passed it, and the workflow "loosely" promises it, ` + lacking},
+	} {
+		text := strings.Replace(loosely, "{from: [ready, late], to: done}",
+			"{from: late, to: done}\n  - {from: ready, to: done, gate: "+tt.gate+"}", 1)
+		l := begin(t, text+"promise: ['## Review PASS']\n")
+		l.moves("ready", human())
+		l.tip = "c2"
+		got := ""
+		if err := l.ask("done", human(), tt.reason); err != nil {
+			got = lacks(refusal(t, err))
+		}
+		if over := l.events[len(l.events)-1].Data[history.DataOverride]; got != tt.lacks || over != tt.over {
+			t.Errorf("%s: refused with %q, set aside %q", name, got, over)
+		}
 	}
 }
 
