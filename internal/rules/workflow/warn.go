@@ -12,22 +12,10 @@ import (
 	"orange/internal/rules/yaml"
 )
 
-// Bounds of what is followed, far above what a person writes.
-const (
-	maxWays  = 5000
-	maxRoles = 50
-)
-
 // Warnings reports what a workflow says that loads and is most likely a slip, sorted by place.
 // A workflow with warnings runs as it is.
 func (d *Definition) Warnings() yaml.Problems {
 	r := reader{&yaml.Reader{File: d.File}}
-	if n := len(d.Transitions) + len(d.Exit.Rules); n > maxWays || len(d.Roles) > maxRoles {
-		r.Problem(yaml.Pos{Line: 1, Col: 1}, "too-many",
-			"found %d transitions and exit rules and %d roles, expected at most %d and %d: no slip was looked for",
-			n, len(d.Roles), maxWays, maxRoles)
-		return r.problems()
-	}
 	r.warnStates(d)
 	r.warnTwice(d)
 	r.warnBy(d)
