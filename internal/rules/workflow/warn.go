@@ -88,7 +88,7 @@ func (r reader) warnStarts(d *Definition) {
 		for _, h := range hooks {
 			if SpawnRole(h.Hook) != "" && h.Pos != (yaml.Pos{}) {
 				said.add(fmt.Sprintf("a %s with the prompt %s", RoleIn(s, h.Hook), h.Prompt), h.Pos,
-					saying{"harness": h.Harness, "permissions": h.Permissions})
+					saying{"harness: " + h.Harness, "permissions: " + h.Permissions})
 			}
 		}
 	}

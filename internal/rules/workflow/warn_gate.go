@@ -21,8 +21,8 @@ func (r reader) warnGates(d *Definition) {
 			}
 			// PASS and FAIL are asked for apart.
 			said.add(strings.TrimSpace(fmt.Sprintf("%s %s", strings.ToLower(what), p.Verdict)), p.Pos, saying{
-				"fields": cmp.Or(strings.Join(p.Fields, ", "), "none"), "fresh": strconv.FormatBool(p.Fresh),
-				"since": cmp.Or(p.Since, "none"), "verdict_in": cmp.Or(p.VerdictIn, "none"),
+				"fields: " + cmp.Or(strings.Join(p.Fields, ", "), "none"), "fresh: " + strconv.FormatBool(p.Fresh),
+				"since: " + cmp.Or(p.Since, "none"), "verdict_in: " + cmp.Or(p.VerdictIn, "none"),
 			})
 		}
 	})
@@ -31,21 +31,19 @@ func (r reader) warnGates(d *Definition) {
 	})
 }
 
-// saying is what one place of the file says of a thing, by key.
-type saying map[string]string
+// saying is what one place of the file says of a thing: "key: value", of each thing the same keys in the same order.
+type saying []string
 
-func (s saying) key() string { return fmt.Sprintf("%q", map[string]string(s)) } // fmt sorts the keys
+func (s saying) key() string { return fmt.Sprintf("%q", []string(s)) }
 
 // against reports in which keys it differs from another.
 func (s saying) against(other saying) (mine, theirs string) {
 	var own, its []string
-	for key, value := range s {
-		if other[key] != value {
-			own, its = append(own, key+": "+value), append(its, key+": "+other[key])
+	for i := range s {
+		if s[i] != other[i] {
+			own, its = append(own, s[i]), append(its, other[i])
 		}
 	}
-	slices.Sort(own)
-	slices.Sort(its)
 	return strings.Join(own, ", "), strings.Join(its, ", ")
 }
 
