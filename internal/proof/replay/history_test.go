@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -117,6 +118,10 @@ func TestADecision_ofAnotherEditionIsNotMadeAgainAndLookedAtAllTheSame(t *testin
 	if got, err = replay.Replay(w.s.Task, lines, lost, nil); err != nil || len(got.Untold) == 0 {
 		t.Errorf("its texts are gone: %v, %+v", err, got)
 	}
+	lost.Texts = func(string) (string, bool, error) { return "", false, errors.New("the lamp is out") }
+	if _, err = replay.Replay(w.s.Task, lines, lost, nil); err == nil {
+		t.Error("a text that could not be looked at was taken for one that is there")
+	}
 	lines[0] = strings.Replace(lines[0], `"actor":"`, `"actor":"x`, 1)
 	if got, err = replay.Replay(w.s.Task, lines, w.library(), nil); err != nil || len(got.Different) == 0 {
 		t.Errorf("an event was changed: %v, %+v", err, got)
@@ -226,15 +231,21 @@ func TestAReplay_tellsWhatItCannotMakeAgain(t *testing.T) {
 		!strings.Contains(got.Untold[0].Why, "these were taken away") {
 		t.Errorf("stripped events: %v, %+v", err, got)
 	}
-	lost := w.library()
-	lost.Texts = func(string) (string, bool, error) { return "", false, nil }
-	if got, err = replay.Replay(w.s.Task, w.lines, lost, nil); err != nil || len(got.Untold) == 0 ||
-		len(got.Different) > 0 || !strings.Contains(got.Untold[0].Why, replay.ErrLost.Error()) {
-		t.Errorf("lost texts: %v, %+v", err, got)
-	}
-	lost.Texts = func(string) (string, bool, error) { return "", false, errors.New("the lamp is out") }
-	if _, err = replay.Replay(w.s.Task, w.lines, lost, nil); err == nil {
-		t.Error("a text that could not be looked at was taken for one that is lost")
+	for _, other := range []*workflow.Definition{nil, def} {
+		lost := w.library()
+		lost.Texts = func(string) (string, bool, error) { return "", false, nil }
+		if got, err = replay.Replay(w.s.Task, w.lines, lost, other); err != nil || len(got.Untold) == 0 ||
+			len(got.Different) > 0 || !strings.Contains(got.Untold[0].Why, replay.ErrLost.Error()) {
+			t.Errorf("lost texts: %v, %+v", err, got)
+		}
+		lost.Texts = func(string) (string, bool, error) { return "", false, errors.New("the lamp is out") }
+		if _, err = replay.Replay(w.s.Task, w.lines, lost, other); err == nil {
+			t.Error("a text that could not be looked at was taken for one that is lost")
+		}
+		lost.Rules = func(string) (*workflow.Definition, error) { return nil, errors.New("the lamp is out") }
+		if _, err = replay.Replay(w.s.Task, w.lines, lost, other); err == nil {
+			t.Error("rules that could not be looked at were taken for lost ones")
+		}
 	}
 	if _, err = replay.Replay(w.s.Task, []string{"{"}, w.library(), nil); err == nil {
 		t.Error("a line that cannot be read was taken for an event")
@@ -255,9 +266,43 @@ func TestAReplay_tellsBothLinesOfADecisionThatComesOutOtherwise(t *testing.T) {
 	w.lines[at] = strings.Replace(w.lines[at], `"hooks":["`, `"hooks":["nothing","`, 1)
 	at++ // events are counted from 1
 	got, err := replay.Replay(w.s.Task, w.lines, w.library(), nil)
-	if err != nil || len(got.Different) != 1 || got.Different[0].Event != at ||
+	if err != nil || len(got.Different) != 1 || got.Different[0].Event != at || got.Equal != got.Decisions-1 ||
 		got.Different[0].Recorded != w.lines[at-1] || strings.Contains(got.Different[0].Decided, `"nothing"`) {
 		t.Errorf("event %d: %v, %+v", at, err, got)
+	}
+}
+
+// A decision of two events, at the end of a history that has lost the second one, or has it twice.
+func TestAReplay_placesTheEventsThatADecisionHasMoreOrFewer(t *testing.T) {
+	t.Parallel()
+	var w *stroll
+	at := -1
+	for seed := uint64(3); at < 0; seed++ {
+		w = newStroll(t, shippedAndStrained(t)[0], seed)
+		at = slices.IndexFunc(w.events, func(e history.Event) bool {
+			return e.Type == history.AutoAdvanced && len(e.Inputs) == 0
+		})
+	}
+	twice, err := history.Seal(w.events[at], at+2, w.events[at].Hash)
+	if err != nil {
+		t.Fatal(err)
+	}
+	line, err := json.Marshal(twice)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, c := range map[string]struct {
+		lines []string
+		want  replay.Difference
+	}{
+		"lost": {w.lines[:at], replay.Difference{Event: at + 1, Type: w.events[at-1].Type, Decided: w.lines[at]}},
+		"twice": {append(slices.Clip(w.lines[:at+1]), string(line)),
+			replay.Difference{Event: at + 2, Type: history.AutoAdvanced, Recorded: string(line)}},
+	} {
+		got, err := replay.Replay(w.s.Task, c.lines, w.library(), nil)
+		if err != nil || len(got.Different) != 1 || !reflect.DeepEqual(got.Different[0], c.want) {
+			t.Errorf("%s: %v, %+v, want %+v", what, err, got.Different, c.want)
+		}
 	}
 }
 
@@ -286,7 +331,8 @@ func TestAReplay_byOtherRulesSaysWhatTheyWouldHaveDecided(t *testing.T) {
 		}
 	}
 	foreign, err := replay.Replay(w.s.Task, w.lines, w.library(), all[4])
-	if err != nil || len(foreign.Untold) == 0 || !strings.Contains(fmt.Sprint(foreign.Untold), "has no state") {
+	if err != nil || len(foreign.Untold) == 0 || !strings.Contains(fmt.Sprint(foreign.Untold), "has no state") ||
+		strings.HasPrefix(foreign.Untold[0].Recorded, "{") {
 		t.Errorf("%v, %+v", err, foreign)
 	}
 }

@@ -363,7 +363,8 @@ func (in *Inputs) facts(parts []workflow.Part, ev decide.Evidence) {
 	}
 }
 
-// clean makes every text that came from outside valid UTF-8, as sealing an event does: JSON has no other.
+// clean makes every text that came from outside valid UTF-8, as sealing an event does: JSON has no other. What the
+// document says of itself is valid already.
 func (in *Inputs) clean() {
 	valid := func(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }
 	in.Trouble, in.Person, in.Against = valid(in.Trouble), valid(in.Person), valid(in.Against)
@@ -382,9 +383,6 @@ func (in *Inputs) clean() {
 			b.Facts[i] = valid(b.Facts[i])
 		}
 	}
-	if in.Refused != nil {
-		in.Refused.Reason = valid(in.Refused.Reason)
-	}
 	if in.Death != nil {
 		in.Death.Unstarted = valid(in.Death.Unstarted)
 		if l := in.Death.Limit; l != nil {
@@ -393,13 +391,6 @@ func (in *Inputs) clean() {
 	}
 	if r := in.Rest; r != nil {
 		r.Limit.Line, r.Limit.Provider = valid(r.Limit.Line), valid(r.Limit.Provider)
-	}
-	for i := range in.Names {
-		in.Names[i] = valid(in.Names[i])
-	}
-	in.Problems = slices.Clone(in.Problems)
-	for i := range in.Problems {
-		in.Problems[i].Text = valid(in.Problems[i].Text)
 	}
 	for key, f := range in.Facts { // each independently
 		f.Source, f.Found = valid(f.Source), valid(f.Found)

@@ -7,6 +7,7 @@ import (
 
 	"orange/internal/proof/replay"
 	"orange/internal/rules/decide"
+	"orange/internal/rules/document"
 	"orange/internal/rules/history"
 	"orange/internal/rules/record"
 	"orange/internal/rules/task"
@@ -46,5 +47,25 @@ func TestInputs_keepWhatTheProjectProtected(t *testing.T) {
 	}
 	if len(kept.Facts) == 0 {
 		t.Error("the inputs have no fact of it")
+	}
+}
+
+// The rules are what they were then, although the project protects nothing now.
+func TestAReplay_protectsWhatTheProjectProtectedThen(t *testing.T) {
+	t.Parallel()
+	plain := tiny([]workflow.Transition{{From: "todo", To: "busy", Gate: []workflow.Part{{Check: "tests"}}}})
+	w := decided(t, plain)
+	w.def = plain.Protecting([]string{"Makefile"}, nil)
+	ev := evidence("")
+	ev.Facts = map[string]decide.Fact{}
+	for _, p := range decide.GatesTo(w.def, w.s.Task, "busy") {
+		ev.Facts[p.Key()] = decide.Fact{Holds: true, Source: p.Name(), Text: p.Name(),
+			Digest: document.Digest(p.Name())}
+	}
+	w.asked("busy", false, ev)
+	books := w.library()
+	books.Rules = func(string) (*workflow.Definition, error) { return plain, nil }
+	if got, err := replay.Replay(w.s.Task, w.lines, books, nil); err != nil || got.Equal != 2 {
+		t.Errorf("%v, %+v", err, got)
 	}
 }

@@ -300,6 +300,37 @@ func TestBy_keepsHowTheActorCame(t *testing.T) {
 	}
 }
 
+// An event has one sign for a run of bytes that are no text, and JSON would have one for each of them.
+func TestInputs_areTheTextThatAnEventHasOfBytesThatAreNone(t *testing.T) {
+	t.Parallel()
+	const bad = "\xff\xfe"
+	limit := task.Limit{Line: bad, Provider: bad}
+	back := decide.Setback{Commit: bad, Facts: []string{bad}}
+	in := replay.Inputs{Ask: replay.AskMove, To: "busy", Against: bad}.By(
+		task.Actor{Person: bad, Via: bad, May: bad}).Of(task.Death{Ending: task.Ending{Unstarted: bad}, Limit: limit}).
+		Resting(record.Rest{}, limit).About(record.PullRequest{URL: bad, State: bad, Commit: bad, Merge: bad}, false).
+		After(back)
+	file := workflow.Part{File: "a"}
+	def := tiny([]workflow.Transition{{From: "todo", To: "busy", Gate: []workflow.Part{{Section: "## Note"}, file}}})
+	s := record.Snapshot{Task: newTask("todo")}
+	unread := decide.Evidence{Trouble: bad, Subject: task.Subject{Branch: bad}, Facts: map[string]decide.Fact{
+		file.Key(): {Source: bad, Found: bad}}}
+	for what, ev := range map[string]decide.Evidence{
+		"unread": unread, "read": evidence("## Odd" + bad + "\n\n##" + bad + " Note\n"),
+	} {
+		c, err := in.Keep(def, s, ev, record.Change{Events: []history.Event{{Time: noon}}})
+		if err != nil || len(c.Events) != 1 {
+			t.Fatal(err)
+		}
+		if text := string(c.Events[0].Inputs); strings.Contains(text, `\ufffd`) { // what JSON makes of them
+			t.Errorf("%s: it keeps %s", what, text)
+		}
+	}
+	if back.Facts[0] != bad {
+		t.Error("its caller's facts were changed")
+	}
+}
+
 func TestKept_namesEveryTextOnce(t *testing.T) {
 	t.Parallel()
 	rested := task.Evidence{Source: "## plan", Digest: "1"}
@@ -352,6 +383,68 @@ func TestAwaits_saysWhenTheMonitorStartsAnAgentAgain(t *testing.T) {
 	}
 }
 
+// decided is a task of a tiny workflow, with the decisions that are made from then on.
+func decided(t *testing.T, def *workflow.Definition) *stroll {
+	t.Helper()
+	def.Digest, def.Births = "of tiny", []workflow.Birth{{To: "todo"}}
+	w := &stroll{t: t, def: def, dice: rand.New(rand.NewPCG(1, 5)), now: noon, texts: map[string]string{}}
+	w.born()
+	return w
+}
+
+// asked makes a move that a person asks for.
+func (w *stroll) asked(to task.Status, override bool, ev decide.Evidence) {
+	w.t.Helper()
+	w.now = w.now.Add(time.Second)
+	ev.Entry, ev.Start, ev.Spent = w.s.Entry, w.s.Start, w.s.Spent
+	d, err := decide.Transition(w.def, w.s.Task, ev, task.Request{Task: "abc", To: to, Actor: human(), Reason: "so",
+		Override: override}, w.now)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.commit(replay.Inputs{Ask: replay.AskMove, To: to, Override: override}.By(human()), ev, d.Change)
+}
+
+// What has moved a task twice has done so by the later move, as the record has it.
+func TestAReplay_knowsTheLastMoveOfATextThatMovedTwice(t *testing.T) {
+	t.Parallel()
+	gate := []workflow.Part{{Section: "## Note"}}
+	fresh := workflow.Part{Section: "## Note", Fresh: true}
+	w := decided(t, tiny([]workflow.Transition{{From: "todo", To: "busy", Gate: gate},
+		{From: "busy", To: "todo", Gate: gate}, {From: "busy", To: "help", Gate: []workflow.Part{fresh}}},
+		workflow.Rule{Status: "busy", HasArtifact: &fresh, Then: "help"},
+		workflow.Rule{Status: "busy", NoArtifact: true, Action: workflow.ActionCrash}))
+	ev := evidence("## Note\n\nyes\n")
+	w.asked("busy", false, ev)
+	w.asked("todo", false, ev)
+	w.asked("busy", false, ev)
+	ev.Spent = w.s.Spent
+	death := task.Death{Role: "worker", Ending: task.Ending{Known: true}}
+	w.commit(replay.Inputs{Ask: replay.AskDeath}.Of(death), ev, decide.Exit(w.def, w.s.Task, ev, death, w.now))
+	if last := w.lines[len(w.lines)-1]; !strings.Contains(last, "what moved the task at event 4") {
+		t.Fatal(last)
+	}
+	if got, err := replay.Replay(w.s.Task, w.lines, w.library(), nil); err != nil || got.Equal != 5 {
+		t.Errorf("%v, %+v", err, got)
+	}
+}
+
+// An override needs no look at what other rules ask for, and to wait in line is no question to them.
+func TestAReplay_byOtherRulesDecidesAnOverrideAndSkipsWhatAsksNoRule(t *testing.T) {
+	t.Parallel()
+	w := decided(t, tiny([]workflow.Transition{{From: "todo", To: "busy", Override: true}}))
+	w.commit(replay.Inputs{Ask: replay.AskQueue, To: "busy"}.By(human()), decide.Evidence{},
+		decide.Queue(w.def, w.s.Task, "busy", human(), w.now))
+	w.asked("busy", true, evidence(""))
+	other := *w.def
+	other.Transitions = []workflow.Transition{{From: "todo", To: "busy", Override: true,
+		Gate: []workflow.Part{{File: "somewhere.json"}}}}
+	got, err := replay.Replay(w.s.Task, w.lines, w.library(), &other)
+	if err != nil || got.Decisions != 2 || got.Skipped != 1 || len(got.Untold) > 0 {
+		t.Errorf("%v, %+v", err, got)
+	}
+}
+
 // entered is a history in which a task comes to a status whose verdict is already there, once when the status begins
 // and once when its agent starts. Forget removes one of the two records before the move that must not rely on it.
 func entered(t *testing.T, forget string) *stroll {
@@ -359,23 +452,12 @@ func entered(t *testing.T, forget string) *stroll {
 	verdict := workflow.Part{Section: "## Review", Verdict: "PASS", VerdictIn: workflow.VerdictFirstLine}
 	def := tiny([]workflow.Transition{
 		{From: "todo", To: "busy"}, {From: "busy", To: "help", Gate: []workflow.Part{verdict}}})
-	def.Digest, def.Births = "of tiny", []workflow.Birth{{To: "todo"}}
-	w := &stroll{t: t, def: def, dice: rand.New(rand.NewPCG(1, 5)), now: noon, texts: map[string]string{}}
-	w.born()
+	w := decided(t, def)
 	before := evidence(aPassText)
 	if forget == "start" {
 		before = evidence("")
 	}
-	move := func(to task.Status, ev decide.Evidence) {
-		w.now = w.now.Add(time.Second)
-		ev.Entry, ev.Start = w.s.Entry, w.s.Start
-		d, err := decide.Transition(def, w.s.Task, ev, task.Request{Task: "abc", To: to, Actor: human()}, w.now)
-		if err != nil {
-			t.Fatal(err)
-		}
-		w.commit(replay.Inputs{Ask: replay.AskMove, To: to}.By(human()), ev, d.Change)
-	}
-	move("busy", before)
+	w.asked("busy", false, before)
 	found := task.Start{Subject: task.Subject{Commit: "first"},
 		Evidence: evidence(aPassText).VerdictsNow(def, "busy")}
 	one, verdicts, _ := decide.Began(def, w.s.Task, "worker", found)
@@ -385,9 +467,9 @@ func entered(t *testing.T, forget string) *stroll {
 		w.s.Entry = nil
 	}
 	if forget == "" {
-		move("help", evidence(aPassText+"Read anew.\n"))
+		w.asked("help", false, evidence(aPassText+"Read anew.\n"))
 	} else {
-		move("help", evidence(aPassText))
+		w.asked("help", false, evidence(aPassText))
 	}
 	return w
 }

@@ -50,13 +50,7 @@ func names(parts []workflow.Part) []string {
 // answer is what became of a decision, as far as two workflows can answer it differently.
 type answer struct {
 	text    string
-	refused string // the code of the refusal; empty where it is none
-}
-
-// same reports whether two answers are the same for the result of the replay. Two refusals are: the replay reports a
-// refusal with at least what it lacks.
-func (a answer) same(b answer) bool {
-	return a.refused != "" && b.refused != "" || a == b
+	refused bool
 }
 
 func (in Inputs) decideAgain(def *workflow.Definition, past Past) (answer, error) {
@@ -64,7 +58,7 @@ func (in Inputs) decideAgain(def *workflow.Definition, past Past) (answer, error
 	var refused *rejection.Rejection
 	switch {
 	case errors.As(err, &refused):
-		a := answer{text: "refused: " + refused.Code, refused: refused.Code}
+		a := answer{text: "refused: " + refused.Code, refused: true}
 		if lack := refused.Lacks(); lack != "" {
 			a.text += " (" + lack + ")"
 		}
@@ -86,31 +80,23 @@ const maxSupposed = 256
 func (in Inputs) decideSupposing(def *workflow.Definition, past Past,
 	unseen []workflow.Part) (a answer, sure bool, err error) {
 	s := suppose(def, in.Facts, unseen)
+	in.Facts = s.facts(0)
+	if a, err = in.decideAgain(s.def, past); err != nil || a.refused {
+		return a, err == nil, err // even if all unseen parts hold: the fewer hold, the less is open
+	}
 	ways := 1
 	for _, one := range s.open {
-		if ways *= len(one.may); ways > maxSupposed {
-			break
-		}
-	}
-	tried := ways
-	if ways > maxSupposed {
-		tried = 1
-	}
-	for way := range tried {
-		in.Facts = s.facts(way)
-		got, err := in.decideAgain(s.def, past)
-		switch {
-		case err != nil:
-			return answer{}, false, err
-		case way > 0 && !a.same(got):
+		if ways *= len(one.may); ways > maxSupposed || s.twofold {
 			return answer{}, false, nil
-		case way == 0 && in.Ask == AskMove && got.refused != "":
-			return got, true, nil // even if all unseen parts hold: the fewer hold, the less is open
-		case way == 0:
-			a = got
 		}
 	}
-	return a, tried == ways && !s.twofold, nil
+	for way := 1; way < ways; way++ {
+		in.Facts = s.facts(way)
+		if other, err := in.decideAgain(s.def, past); err != nil || other != a {
+			return answer{}, false, err
+		}
+	}
+	return a, true, nil
 }
 
 // supposition is a workflow in which each part that Orange did not look at is a fact that may hold or not.
