@@ -11,10 +11,9 @@ import (
 
 // What follows from an event depends on few of a task's counters: on those that rules of its status ask for, or a guard
 // of a move that leads on from where the task came from, and on those that such a move counts. The others come along as
-// they are, or are set; the start of an agent depends on none. So decide is asked once for all configurations that
-// differ in nothing but such counters; a person's request is judged on counters that the person has set back, so that
-// these make no difference to it either. TestWhatIsCarriedAlongMakesNoDifference compares the result with what decide
-// answers for every count.
+// they are, or are set. So decide is asked once for all configurations that differ in nothing but such counters; a
+// person's request is judged on counters that the person has set back, so that these make no difference to it either.
+// TestWhatIsCarriedAlongMakesNoDifference compares the result with what decide answers for every count.
 
 // What configurations may be alike in: what follows from events of one kind.
 const (
@@ -92,18 +91,10 @@ func (w *walk) madeBy(what int, of view, o *outcome) []bool {
 
 // countersThatMatter are the counters that make a difference to what follows from events of a kind in a view.
 func (w *walk) countersThatMatter(what int, of view) []bool {
-	switch {
-	case w.whole:
+	if w.whole {
 		return slices.Repeat([]bool{true}, len(w.count.names))
-	case w.isStart(what):
-		return make([]bool, len(w.count.names))
 	}
 	return w.count.asked[of.status][of.previous+1]
-}
-
-// isStart reports whether an agent is started again, or a state begun again: what follows depends on no counter.
-func (w *walk) isStart(what int) bool {
-	return what == aRevival || what == aRespawn || what >= w.aRedo(0) || what >= rest && what == restart((what-rest)/2)
 }
 
 // split divides the counters of a view for events of a kind: into those that make a difference, and the others.
@@ -149,9 +140,6 @@ func (c *counting) askedFrom(def *workflow.Definition, s workflow.State, previou
 		}
 		guards(edge.When)
 		for _, h := range edge.Hooks {
-			if h.Action == action.IncrementReviewRound {
-				asked[task.ReviewRound] = true
-			}
 			if h.Action != action.SetField { // what was there before makes no difference to that
 				asked[counterOf(h.Field, edge.To)] = true
 			}

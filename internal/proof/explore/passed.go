@@ -115,7 +115,7 @@ func (p *passes) after(was place, one *step) (now place, can bool) {
 		!p.def.Overridable(&p.def.Transitions[e.edge])) {
 		return now, false
 	}
-	notes := !e.carried // the state's evidence is about what it finds
+	notes := !e.carried // the state's evidence is about what it finds, as it is at a birth
 	switch {
 	case one.moves || one.again || was.at < 0:
 		met := was.at >= 0 && e.met
@@ -137,14 +137,14 @@ func (p *passes) after(was place, one *step) (now place, can bool) {
 	case !p.starts(&p.configs[was.at], after, e) || p.def.States[after.status].Subject == workflow.SubjectCarried:
 		notes = false
 	}
-	if notes || p.plan || was.at < 0 {
+	if notes || p.plan {
 		now.vouched = now.accepted
 	}
 	switch {
 	case p.plan:
 		now.noted, now.passed = true, now.judged && !p.made[after.status]
 		now.judged = now.passed
-	case notes || was.at < 0:
+	case notes:
 		now.noted, now.judged = true, now.passed
 	}
 	if one.moves && e.forced && p.skips[[2]int16{p.configs[was.at].status, after.status}] {

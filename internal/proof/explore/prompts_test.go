@@ -62,6 +62,26 @@ func TestAPromptNamesWhatItsMoveAsksFor(t *testing.T) {
 	}
 }
 
+// An agent that lives already knows the form. One that starts with the same prompt does not.
+func TestAPromptNamesTheForm_unlessAllWhoReadItLive(t *testing.T) {
+	t.Parallel()
+	const labels = "{section: '## A', fields: [ONE, TWO]}"
+	const again = "  again: |\n    Write `## A` anew.\n    Run `orange task update --status ready`.\n"
+	for prompt, row := range map[string]struct {
+		first string
+		lacks bool
+	}{"again": {"Write `## A` with TWO: what.", false}, "work": {"Write `## A`.", true}} {
+		text := strings.Replace(prompted(labels, row.first)+again, "  - {from: [doing, ready]",
+			"  - {from: ready, to: doing, by: human, hooks: [{action: notify_worker, prompt: "+prompt+
+				"}]}\n  - {from: [doing, ready]", 1)
+		failed := explore.Check(parseText(t, text), explore.Most).Failed()
+		if is := len(failed) == 1 && strings.Contains(failed[0].Message, "one of the labels"); is != row.lacks ||
+			!is && len(failed) > 0 {
+			t.Errorf("%s: found %v", prompt, failed)
+		}
+	}
+}
+
 // Where the end of the agent moves the task by what the prompt has it write, it needs to ask for nothing.
 func TestAPromptNeedsToAskForNothing_whereItsAgentsEndMovesTheTask(t *testing.T) {
 	t.Parallel()

@@ -384,15 +384,11 @@ func (w *walk) settle(c *config) {
 // overtake returns the earlier hooks that stay owed after a new step is decided: each hook once, for ending an agent
 // once is enough.
 func (w *walk) overtake(before config, o *outcome) []task.Hook {
-	next := record.Change{Task: task.Task{Live: !w.def.States[o.after.status].Terminal}, Hooks: w.lists[o.wants]}
-	if o.after.workspace {
-		next.Task.Workspace = "workspace"
-	}
 	var owed []task.OwedHook
 	for i, h := range w.lists[before.owed] {
-		owed = append(owed, task.OwedHook{ID: int64(i + 1), Hook: h, State: task.HookFailed})
+		owed = append(owed, task.OwedHook{ID: int64(i + 1), Hook: h})
 	}
-	dropped := decide.Overtaken(owed, next)
+	dropped := decide.Overtaken(owed, record.Change{Task: w.taskOf(o.after), Hooks: w.lists[o.wants]})
 	var kept []task.Hook
 	for _, h := range owed {
 		same := func(k task.Hook) bool { return k.Action == h.Action && k.Role == h.Role }
