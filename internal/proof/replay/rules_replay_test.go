@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"orange/internal/proof/replay"
+	"orange/internal/rules/action"
 	"orange/internal/rules/decide"
 	"orange/internal/rules/history"
 	"orange/internal/rules/record"
@@ -438,10 +440,46 @@ func TestAReplay_byOtherRulesDecidesAnOverrideAndSkipsWhatAsksNoRule(t *testing.
 	w.asked("busy", true, evidence(""))
 	other := *w.def
 	other.Transitions = []workflow.Transition{{From: "todo", To: "busy", Override: true,
-		Gate: []workflow.Part{{File: "somewhere.json"}}}}
+		Gate: []workflow.Part{{File: "somewhere.json"}}, Hooks: []workflow.Hook{{Hook: task.Hook{
+			Action: action.IncrementReviewRound, Field: task.ReviewRound}}}}}
 	got, err := replay.Replay(w.s.Task, w.lines, w.library(), &other)
-	if err != nil || got.Decisions != 2 || got.Skipped != 1 || len(got.Untold) > 0 {
+	want := []replay.Difference{{Event: 3, Type: history.StatusChanged, Recorded: "todo -> busy",
+		Decided: "todo -> busy, hooks: increment_review_round, review_round = 1"}}
+	if err != nil || got.Equal != 1 || got.Skipped != 1 || len(got.Untold) > 0 ||
+		!reflect.DeepEqual(got.Different, want) {
 		t.Errorf("%v, %+v", err, got)
+	}
+}
+
+// What no one looked at matters only where the answer depends on it; where too much is open, replay does not try.
+func TestAReplay_byOtherRulesIsSureWhereNoPartMakesADifference(t *testing.T) {
+	t.Parallel()
+	note, file := workflow.Part{Section: "## Note"}, workflow.Part{File: "a"}
+	orFiles := func(n int) []workflow.Part {
+		all := []workflow.Part{note}
+		for i := range n {
+			all = append(all, workflow.Part{File: fmt.Sprint(i)})
+		}
+		return []workflow.Part{{Any: all}}
+	}
+	w := decided(t, tiny([]workflow.Transition{{From: "todo", To: "busy", Gate: []workflow.Part{note}}}))
+	w.asked("busy", false, evidence("## Note\n\nyes\n"))
+	for what, c := range map[string]struct {
+		gate  []workflow.Part
+		equal int
+	}{
+		"it decides":            {[]workflow.Part{file}, 1},
+		"another part is there": {orFiles(1), 2},
+		"as much as is tried":   {orFiles(8), 2},
+		"too much is open":      {orFiles(9), 1},
+		"one file in two ways":  {[]workflow.Part{{Any: []workflow.Part{note, file, {File: "a", Fresh: true}}}}, 1},
+	} {
+		other := *w.def
+		other.Transitions = []workflow.Transition{{From: "todo", To: "busy", Gate: c.gate}}
+		got, err := replay.Replay(w.s.Task, w.lines, w.library(), &other)
+		if err != nil || got.Equal != c.equal || len(got.Untold) != 2-c.equal || len(got.Different) > 0 {
+			t.Errorf("%s: %v, %+v", what, err, got)
+		}
 	}
 }
 
@@ -505,7 +543,7 @@ func TestAReplay_doesNotGuessWhatStoodThere(t *testing.T) {
 			}
 		})
 		got, err := replay.Replay(w.s.Task, lines, w.library(), nil)
-		if err != nil || len(got.Untold) != 2 || len(got.Different) > 0 ||
+		if err != nil || len(got.Untold) != 2 || len(got.Different) > 0 || got.Skipped != 1 ||
 			!strings.Contains(got.Untold[1].Why, "what stood there when its status began is gone") {
 			t.Errorf("%s: %v, %+v", what, err, got)
 		}
