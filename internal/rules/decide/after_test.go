@@ -165,9 +165,13 @@ func TestOnlyATaskThatIsToBeStartedCanWaitAndOnlyForItsOwnProjects(t *testing.T)
 	given := decide.Waiting{}
 	given.Add(def, over("one", "over", ""), nil)
 	many := decide.Waiting{}
-	for range 51 {
+	for range 50 {
 		many.Add(def, over("one", "good", ""), nil)
 	}
+	if err := many.MayBegin(def, n, "todo"); err != nil {
+		t.Error("with as many as there may be:", err)
+	}
+	many.Add(def, over("one", "good", ""), nil)
 	for want, err := range map[string]error{
 		"leaves that to a person":   w.MayBegin(def, idle, "todo"),
 		"plan file":                 w.MayBegin(def, planned, "todo"),

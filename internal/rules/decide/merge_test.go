@@ -37,6 +37,8 @@ func TestMergeWay_isTheProjectsWhereThePersonDoesNotSayOtherwise(t *testing.T) {
 			wants: "--push, or"},
 		"each asks, and is answered": {project: task.Project{Push: "ask"}, asked: task.Merge{Push: "always"},
 			push: true},
+		"one goes along": {unpushed: 1, code: rejection.UnpushedCommits,
+			wants: "push them yourself, or have them go with it, or leave origin out: "},
 		"others go along": {unpushed: 2, code: rejection.UnpushedCommits, wants: "--with 2"},
 		"others are miscounted": {unpushed: 2, asked: task.Merge{With: 1},
 			code: rejection.UnpushedCommits, wants: "--with 2"},

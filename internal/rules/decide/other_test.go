@@ -100,6 +100,16 @@ func details(err error) string {
 	return no.Code + ": " + rejection.Reasons(no.Details)
 }
 
+func TestAnotherPerson_isNotTheAuthorWhereNothingElseHappened(t *testing.T) {
+	t.Parallel()
+	l := lookedAt(t, named("Cid"))
+	l.events, l.task.Status = l.events[:1], "first"
+	no := refusal(t, l.ask("second", named("Ann <ann@x>"), ""))
+	if no.Code != rejection.ActorDenied || !strings.HasSuffix(no.Message, ": it takes another person") {
+		t.Errorf("got %v", no)
+	}
+}
+
 func TestAnotherPerson_isNotSetAsideByAnOverride(t *testing.T) {
 	t.Parallel()
 	l := lookedAt(t, named("Cid"))

@@ -95,6 +95,21 @@ func TestATaskIsNotCreatedInAnyOtherState(t *testing.T) {
 	}
 }
 
+func TestCreate_withAWorkspaceIsForPeople(t *testing.T) {
+	t.Parallel()
+	def := tiny(nil)
+	def.Initial = "todo"
+	def.Births = []workflow.Birth{{To: "todo", Hooks: []workflow.Hook{{Hook: task.Hook{
+		Action: action.AcquireWorkspace}}}}}
+	if _, err := decide.Create(def, newTask(""), "todo", human(), noon); err != nil {
+		t.Error(err)
+	}
+	_, err := decide.Create(def, newTask(""), "todo", worker(), noon)
+	if no := refusal(t, err); no.Code != rejection.ActorDenied || lacks(no) != "who takes a workspace" {
+		t.Errorf("an agent is told %v", no)
+	}
+}
+
 func TestATaskWithAWorkspaceIsBornWithoutReservingAnother(t *testing.T) {
 	t.Parallel()
 	change, err := decide.Create(defaultWorkflow(t), task.Task{ID: "T1", Workspace: "w1"}, "reviewing", human(), noon)
