@@ -129,7 +129,7 @@ func (s projectionState) after(def *workflow.Definition, e *history.Event) proje
 // roundsAfter is the rounds after a move; a negative place is that of a state which the workflow does not have.
 func (s projectionState) roundsAfter(to, from int) []round {
 	out := slices.Clone(s.rounds)
-	if from >= 0 && to >= 0 {
+	if from >= 0 {
 		out[from].done = to > from
 	}
 	if to >= 0 {
