@@ -121,3 +121,97 @@ func TestSeal_makesTheSameHashInEveryTimeZone(t *testing.T) {
 		t.Errorf("hashes %s and %s, %v", here.Hash, there.Hash, err)
 	}
 }
+
+func TestALookUp_findsTheLastEventOfItsRole(t *testing.T) {
+	t.Parallel()
+	data := func(pairs ...string) map[string]string {
+		out := map[string]string{}
+		for i := 0; i < len(pairs); i += 2 {
+			out[pairs[i]] = pairs[i+1]
+		}
+		return out
+	}
+	events := []history.Event{
+		{Seq: 1, Type: history.AgentSpawned, Data: data("role", "worker", "harness", "h0", "conversation", "c0")},
+		{Seq: 2, Type: history.AgentSpawned, Data: data("role", "worker", "harness", "h1", "conversation", "c1")},
+		{Seq: 3, Type: history.ReviewStarted, Data: data("role", "reviewer", "harness", "h2", "named_harness", "h3",
+			"conversation", "r1")},
+		{Seq: 4, Type: history.ConversationNoted, Data: data("role", "worker", "conversation", "c2")},
+		{Seq: 5, Type: history.PersonSaid, Data: data("role", "worker", "how", "wait")},
+		{Seq: 6, Type: history.PersonSaid, Data: data("role", "worker", "how", "typed")},
+		{Seq: 7, Type: history.PersonSaid, Data: data("role", "reviewer", "how", "wait")},
+		{Seq: 8, Type: history.PRChecked, Data: data("url", "u", "checks", "red")},
+		{Seq: 9, Type: history.PRChecked, Data: data("url", "v", "checks", "green")},
+		{Seq: 10, Type: history.Updated, Data: data("role", "worker", "url", "u", "how", "wait")},
+	}
+	one := task.Task{Harness: "own", ReviewHarness: "review"}
+	var got []any
+	for _, role := range []string{"worker", "reviewer", "cto"} {
+		seq := 0
+		if start := history.LastStart(events, role); start != nil {
+			seq = start.Seq
+		}
+		conversation, noted := history.ConversationOf(events, role)
+		got = append(got, seq, history.HarnessOf(events, role), history.HarnessFor(one, role, events),
+			history.HarnessFor(one, role, nil), conversation, noted, len(history.SaidTo(events, role)))
+	}
+	got = append(got, history.ChecksOf(events, "u"), history.ChecksOf(events, "w"))
+	if first, _ := history.ConversationOf(events[:1], "worker"); first != "c0" ||
+		history.LastStart(events[:1], "worker") == nil || history.ChecksOf(events[7:8], "u") != "red" {
+		t.Error("what is first in a history is not found")
+	}
+	want := []any{2, "h1", "h1", "own", "c2", true, 1, 3, "h3", "h3", "review", "r1", false, 1,
+		0, "", "own", "own", "", false, 0, "red", ""}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("found %v\nwant  %v", got, want)
+	}
+}
+
+func TestLimitEndAndLastWords_areOfAnAgentWithoutASuccessor(t *testing.T) {
+	t.Parallel()
+	until := time.Date(2024, 5, 1, 2, 3, 4, 0, time.UTC)
+	limited := history.Event{Seq: 7, Type: history.AgentLimited, Data: map[string]string{
+		task.DataLastWords: "bye", history.DataUntil: until.Format(task.TimeFormat)}}
+	for _, c := range []struct {
+		next  string
+		limit bool
+		words string
+	}{
+		{history.Updated, true, "bye"}, {history.AgentSpawned, false, ""}, {history.ReviewStarted, false, ""},
+		{history.AgentRespawned, false, ""}, {history.StatusChanged, false, "bye"},
+		{history.AutoAdvanced, false, "bye"},
+		{history.AgentCrashed, true, ""}, {history.AgentStopped, true, ""}, {history.MachineLost, true, ""},
+	} {
+		events := []history.Event{limited, {Type: c.next}}
+		end, when := history.LimitEnd(events)
+		if words := history.LastWords(events); (end != nil) != c.limit || words != c.words ||
+			c.limit && (end.Seq != 7 || !when.Equal(until)) {
+			t.Errorf("before %s: %v until %v, %q", c.next, end, when, words)
+		}
+	}
+}
+
+func TestSign_keepsWhoAskedUnderWhichKeyAndWhatTheySigned(t *testing.T) {
+	t.Parallel()
+	given := map[string]string{"asked": "forged", "signature": "forged", "branch": "b"}
+	actor := task.Actor{Role: task.RoleHuman, As: task.RoleWorker, Person: "Ada"}
+	for _, c := range []struct{ key, asked, signed, signature string }{
+		{"", "forged", "", "forged"}, {"k", "digest", "", "forged"}, {"", "forged", "text", "sig"},
+		{"k", "digest", "text", "sig"},
+	} {
+		actor.Key, actor.Signature, actor.Asked, actor.Signed = c.key, "", "digest", "text"
+		if c.signed != "" {
+			actor.Signature = c.signature
+		}
+		e := history.Sign(actor, history.Event{Type: history.Updated, Data: given})
+		key, asked := e.Asked()
+		signed, signature := e.Proof()
+		if key != c.key || asked != c.asked || signed != c.signed || signature != c.signature ||
+			e.Data["branch"] != "b" || e.Actor != "human" || e.ActingAs != task.RoleWorker || e.Person != "Ada" {
+			t.Errorf("%+v: %+v", c, e)
+		}
+	}
+	if given["asked"] != "forged" {
+		t.Error("the data of its caller were changed")
+	}
+}

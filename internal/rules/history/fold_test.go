@@ -1,6 +1,7 @@
 package history_test
 
 import (
+	"maps"
 	"reflect"
 	"strings"
 	"testing"
@@ -138,5 +139,97 @@ func TestFold_knowsHowLateATaskWasToldToBe(t *testing.T) {
 		if got, _, err := history.Fold(events[:n+1]); err != nil || got.Overdue != want {
 			t.Errorf("after %d events: %d, %v, want %d", n+1, got.Overdue, err, want)
 		}
+	}
+}
+
+func TestFollow_takesOverWhatEachEventSays(t *testing.T) {
+	t.Parallel()
+	base := task.Task{Status: "a", Session: "s", QueuedFor: "q", Harness: "h", ReviewHarness: "r",
+		Subject: task.Subject{Commit: "c1"}, After: []string{"x"}, Overdue: 1}
+	fields := map[string]string{"branch": "1", "summary": "2", "workflow": "3", "harness": "4", "review_harness": "5",
+		"effort": "6", "review_effort": "7", "model": "8", "review_model": "9"}
+	updated := maps.Clone(fields)
+	updated["session"], updated["queued_for"] = "10", "11"
+	birth := maps.Clone(fields)
+	birth["status"], birth["created_at"], birth["waits_for"] = "todo", day(1).Format(task.TimeFormat), "x,y"
+	said := func(one *task.Task) {
+		one.Branch, one.Summary, one.Workflow.Name, one.Harness, one.ReviewHarness = "1", "2", "3", "4", "5"
+		one.Effort, one.ReviewEffort, one.Model, one.ReviewModel = "6", "7", "8", "9"
+	}
+	for what, c := range map[string]struct {
+		event history.Event
+		want  func(one *task.Task)
+	}{
+		"a birth": {history.Event{Type: history.Created, Data: birth}, func(one *task.Task) {
+			said(one)
+			one.Status, one.CreatedAt, one.EnteredAt, one.After = "todo", day(1), day(2), []string{"x", "y"}
+		}},
+		"an update": {history.Event{Type: history.Updated, Data: updated}, func(one *task.Task) {
+			said(one)
+			one.Session, one.QueuedFor = "10", "11"
+		}},
+		"a respawn": {history.Event{Type: history.AgentRespawned, Data: map[string]string{"queued_for": "n"}},
+			func(one *task.Task) { one.QueuedFor = "n" }},
+		"a review": {history.Event{Type: history.ReviewStarted, Subject: task.Subject{Commit: "c2"},
+			Data: map[string]string{"session": "t", "harness": "k"}}, func(one *task.Task) {
+			one.Session, one.ReviewHarness, one.Subject.Commit = "t", "k", "c2"
+		}},
+		"a start": {history.Event{Type: history.AgentSpawned, Data: map[string]string{"session": "t", "harness": "k"}},
+			func(one *task.Task) { one.Session, one.Harness = "t", "k" }},
+		"a move": {history.Event{Type: history.StatusChanged, To: "b"}, func(one *task.Task) {
+			one.Status, one.Previous, one.EnteredAt, one.QueuedFor, one.Overdue = "b", "a", day(2), "", 0
+			one.Subject, one.After = task.Subject{}, nil
+		}},
+		"a wait in line": {history.Event{Type: history.QueuedForSpace, Data: map[string]string{"for": "b"}},
+			func(one *task.Task) { one.QueuedFor, one.After = "b", nil }},
+		"the end of all": {history.Event{Type: history.AgentStopped, Data: map[string]string{"role": "all"}},
+			func(one *task.Task) { one.Session = "" }},
+		"the end of one": {history.Event{Type: history.AgentStopped, Data: map[string]string{"role": "worker"}},
+			func(*task.Task) {}},
+	} {
+		want := base
+		want.UpdatedAt, c.event.Time = day(2), day(2)
+		c.want(&want)
+		if got := history.Follow(base, c.event); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: it is %+v\nwant %+v", what, got, want)
+		}
+	}
+}
+
+func TestDisagree_namesWhatTheRecordHasOtherwise(t *testing.T) {
+	t.Parallel()
+	events := []history.Event{created(map[string]string{"branch": "b"})}
+	events[0].Counters = crashes(2)
+	told, _, err := history.Fold(events)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, change := range map[string]func(*task.Task){
+		`its number of events is "1" by its history, and "7" on record`: func(one *task.Task) { one.Seq = 7 },
+		"its hash is":                   func(one *task.Task) { one.Hash = "x" },
+		"its status is":                 func(one *task.Task) { one.Status = "x" },
+		"its branch is":                 func(one *task.Task) { one.Branch = "x" },
+		"its workflow is":               func(one *task.Task) { one.Workflow.Digest = "x" },
+		"its subject is":                func(one *task.Task) { one.Subject.Commit = "x" },
+		"its previous status is":        func(one *task.Task) { one.Previous = "x" },
+		"its queue is":                  func(one *task.Task) { one.QueuedFor = "x" },
+		"its wait for tasks is":         func(one *task.Task) { one.After = []string{"x"} },
+		"its lateness is":               func(one *task.Task) { one.Overdue = 1 },
+		`its crash_count is "2" by its`: func(one *task.Task) { one.Counters = crashes(3) },
+		"":                              func(one *task.Task) { one.Summary = "x" },
+	} {
+		one := told
+		change(&one)
+		got, err := history.Disagree(one, events)
+		if err != nil || !strings.HasPrefix(strings.Join(got, "; "), want) || len(got) != min(len(want), 1) {
+			t.Errorf("found %q, %v, want %q", got, err, want)
+		}
+	}
+	told.Status, told.Branch = "x", "x"
+	if got, _ := history.Disagree(told, events); len(got) != 2 || !strings.Contains(got[0], "branch") {
+		t.Errorf("two differences are %q", got)
+	}
+	if _, err := history.Disagree(told, nil); err == nil {
+		t.Error("no history says something of a task")
 	}
 }

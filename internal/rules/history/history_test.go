@@ -106,15 +106,23 @@ func TestReadHistory_saysWhatIsWrong(t *testing.T) {
 
 func TestAnEvent_withBytesThatAreNoTextReadsBackAsItWasSealed(t *testing.T) {
 	t.Parallel()
-	e := fullEvent()
-	e.Reason, e.Data = "a\xffb", map[string]string{"k\xfe": "v\xfd"}
-	sealed, err := history.Seal(e, 1, "")
-	if err != nil {
-		t.Fatal(err)
+	const bad = "a\xff\xfeb"
+	full := history.Event{Type: bad, Actor: bad, ActingAs: bad, Person: bad, Reason: bad, Workflow: bad, From: bad,
+		To: bad, Counters: task.Counters{{Name: bad, Value: 1}}, Evidence: []task.Evidence{{Source: bad, Digest: bad}},
+		Hooks: []string{bad}, Subject: task.Subject{Commit: bad, Branch: bad, By: bad},
+		Data: map[string]string{bad: bad}}
+	for _, e := range []history.Event{full, {Type: history.AgentCrashed, In: bad, Crash: 1}} {
+		sealed, err := history.Seal(e, 1, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := history.ReadHistory(written(t, []history.Event{sealed})); err != nil ||
+			!reflect.DeepEqual(got, []history.Event{sealed}) {
+			t.Errorf("read %+v, %v, want %+v", got, err, sealed)
+		}
 	}
-	if got, err := history.ReadHistory(written(t, []history.Event{sealed})); err != nil ||
-		!reflect.DeepEqual(got, []history.Event{sealed}) {
-		t.Errorf("read %+v, %v, want %+v", got, err, sealed)
+	if full.Evidence[0].Source != bad || full.Hooks[0] != bad || full.Counters[0].Name != bad {
+		t.Error("the event of its caller was changed")
 	}
 }
 
