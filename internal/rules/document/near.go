@@ -189,7 +189,7 @@ func nearHeading(text string) slip {
 		s = slip{first, expects("#")}
 	}
 	switch r, n := utf8.DecodeRuneInString(rest); {
-	case !is || n == 0 || r != ' ' && r != '\t' && !isUnseen(r) && !isWordRune(r):
+	case !is || n == 0 || !isUnseen(r) && !isWordRune(r):
 		return slip{}
 	case r == ' ' || r == '\t':
 		return s

@@ -70,13 +70,6 @@ func isUnseen(r rune) bool { return unicode.IsSpace(r) || printable.Invisible(r)
 // withoutUnseen is a text as a reader sees it, without the characters that show nothing: one of them in the middle of a
 // word does not make it another.
 func withoutUnseen(text string) string {
-	at := 0
-	for at < len(text) && text[at] >= ' ' && text[at] < 0x7f {
-		at++
-	}
-	if at == len(text) {
-		return text
-	}
 	return strings.Map(func(r rune) rune {
 		if printable.Invisible(r) && !unicode.IsSpace(r) {
 			return -1
