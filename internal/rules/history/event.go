@@ -254,11 +254,9 @@ func (e *Event) wire() wireEvent {
 		From: e.From, To: e.To, In: e.In, Crash: e.Crash, Reason: e.Reason, Evidence: e.Evidence, Workflow: e.Workflow,
 		Hooks: e.Hooks, Subject: e.Subject, Data: e.Data, Inputs: e.Inputs, Prev: e.Prev, Hash: e.Hash,
 	}
-	if len(e.Counters) > 0 {
-		w.Counters = make(map[string]int, len(e.Counters))
-		for _, c := range e.Counters {
-			w.Counters[c.Name] = c.Value
-		}
+	w.Counters = make(map[string]int, len(e.Counters))
+	for _, c := range e.Counters {
+		w.Counters[c.Name] = c.Value
 	}
 	return w
 }

@@ -102,7 +102,9 @@ func TestVerifyChain_findsTheFirstEventThatWasTouched(t *testing.T) {
 	touched["left out"] = append(slices.Clone(good[:1]), good[2:]...)
 	touched["swapped"] = []history.Event{good[0], good[2], good[1], good[3]}
 	for what, events := range touched {
-		if err := history.VerifyChain(events); err == nil || !strings.Contains(err.Error(), "event 2") {
+		err := history.VerifyChain(events)
+		if broken, is := errors.AsType[*history.BrokenHistory](err); !is || broken.Line != 2 ||
+			!strings.Contains(err.Error(), "event 2") {
 			t.Errorf("%s: %v", what, err)
 		}
 	}

@@ -192,6 +192,11 @@ func TestACrash_tellsItsStatusAndItsNumber(t *testing.T) {
 	if err != nil || len(again) != 1 || !reflect.DeepEqual(again[0], crash) {
 		t.Fatalf("read as %+v (%v)", again, err)
 	}
+	alone := history.Event{Type: history.AgentCrashed, In: "x"}.Told()
+	other := history.Event{Type: history.Updated, Data: map[string]string{"a": "b"}}.Told()
+	if len(alone) != 2 || len(other) != 1 {
+		t.Errorf("one without data tells %v, and one that is no crash %v", alone, other)
+	}
 	want := map[string]string{"role": "worker", "hook": "2", "status": "working", task.CrashCount: "1"}
 	if told := again[0].Told(); !maps.Equal(told, want) || len(crash.Data) != 2 {
 		t.Errorf("it tells %v, want %v", told, want)
