@@ -19,7 +19,6 @@ import (
 	"orange/internal/run/stophook"
 	"orange/internal/store/home"
 	"orange/internal/ui/cli"
-	"orange/internal/ui/dashboard/screen"
 	"orange/internal/ui/shell"
 	"orange/internal/work/snapshots"
 	"orange/skills"
@@ -53,9 +52,7 @@ func Run(call proc.Call, served cli.Served) int {
 	at := place{call, asker}
 	var opened *app
 	program := &cli.Program{
-		Version: cli.BuildVersion(), In: call.In, Out: results(call), Err: messages(call),
-		Terminal: proc.IsTerminal(call.In), Progress: progressAt(call), OutTerminal: call.OutTerminal,
-		FleetServer: sibling.Fleet(call), Served: served,
+		Version: cli.BuildVersion(), FleetServer: sibling.Fleet(call), Served: served,
 		Open: func(ctx context.Context) (_ *cli.Services, err error) {
 			if opened, err = at.open(ctx, served == nil); err != nil {
 				return nil, err
@@ -75,10 +72,13 @@ func Run(call proc.Call, served cli.Served) int {
 			}
 			return opened.showDashboard(ctx, project, all)
 		},
-		Examine: at.examine, Schema: workflows.Schema, Dot: drawn, Age: screen.Age,
+		Examine: at.examine, Schema: workflows.Schema, Dot: drawn,
 		Shell: func(ctx context.Context, talk *cli.TaskShell) (int, error) { return runShell(ctx, call, talk) },
 		MCP:   func(version string, may []string) error { return sibling.Serve(call, version, may) },
 	}
+	program.In, program.Out, program.Err = call.In, results(call), messages(call)
+	program.Terminal, program.Progress = proc.IsTerminal(call.In), progressAt(call)
+	program.OutTerminal = call.OutTerminal
 	status := program.Run(ctx, call.Args)
 	if opened != nil {
 		if err := opened.close(); err != nil {

@@ -8,7 +8,7 @@ import (
 	"orange/internal/rules/record"
 )
 
-func (p *Program) adoptCommand() *cobra.Command {
+func adoptCommand(p *Program) *cobra.Command {
 	var yes bool
 	c := &cobra.Command{
 		Use: "adopt", Short: "Take over the tasks that an earlier Orange left", Args: between(0, 0),

@@ -19,22 +19,30 @@ import (
 // overSSH is how history calls the way of a request that another host of the fleet sent.
 const overSSH = "ssh"
 
+// answerer does here what other hosts of a fleet ask for.
+type answerer struct {
+	*finder
+	program *Program // whose commands it runs
+}
+
+func newAnswerer(p *Program) answerer { return answerer{&p.finder, p} }
+
 // answerCommand is what another host of the fleet starts here: it reads one call, does it, and prints the reply.
-func (p *Program) answerCommand() *cobra.Command {
+func answerCommand(p *Program) *cobra.Command {
 	return &cobra.Command{
 		Use: "answer", Short: "Answer one call of another host of the fleet", Args: between(0, 0), Hidden: true,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if p.Terminal {
 				return usage("orange answer is for other hosts of a fleet: it reads a call from standard input")
 			}
-			return p.encode(p.answer(c.Context()), "")
+			return p.encode(newAnswerer(p).answer(c.Context()), "")
 		},
 	}
 }
 
 // answer reads a call and does it, for a person alone: an agent would be a person to every task here.
-func (p *Program) answer(ctx context.Context) remote.Reply {
-	text, err := io.ReadAll(io.LimitReader(p.In, remote.MostOfCall+1))
+func (a answerer) answer(ctx context.Context) remote.Reply {
+	text, err := io.ReadAll(io.LimitReader(a.In, remote.MostOfCall+1))
 	if err != nil {
 		return refusedCall(err)
 	}
@@ -42,18 +50,18 @@ func (p *Program) answer(ctx context.Context) remote.Reply {
 	if err != nil {
 		return refusedCall(err)
 	}
-	h, err := p.open(ctx)
+	h, err := a.program.open(ctx)
 	if err == nil {
 		err = personHere(ctx, h, "answer another host")
 	}
 	if err != nil {
 		return refusedCall(err)
 	}
-	by, err := p.senderOf(ctx, h, call)
+	by, err := a.senderOf(ctx, h, call)
 	if err != nil {
 		return refusedCall(err)
 	}
-	return p.perform(ctx, h, call, by)
+	return a.perform(ctx, h, call, by)
 }
 
 // personHere refuses agents, and programs that ask for a person: what they may do is less than what a person may.
@@ -74,14 +82,14 @@ func refusedCall(err error) remote.Reply {
 }
 
 // perform does what a call asks for, for who sent it.
-func (p *Program) perform(ctx context.Context, h *Services, call remote.Call, by sender) remote.Reply {
+func (a answerer) perform(ctx context.Context, h *Services, call remote.Call, by sender) remote.Reply {
 	if err := call.Check(); err != nil {
 		return refusedCall(err)
 	}
 	services := *h
 	services.Identity = afar{h.Identity, by}
 	var out, said bytes.Buffer
-	one := p.silent(&services, call, &out, &said)
+	one := a.silent(&services, call, &out, &said)
 	if services.Commands != nil {
 		services.Commands.OnWarn(func(text string) { one.warn("%s", text) })
 	}
@@ -97,7 +105,7 @@ func (p *Program) perform(ctx context.Context, h *Services, call remote.Call, by
 				Status: t.Status, Live: t.Live})
 		}
 	case len(call.Argv) == 0:
-		hello, err := one.hello(ctx, &services)
+		hello, err := newAnswerer(one).hello(ctx, &services)
 		if err != nil {
 			return refusedCall(err)
 		}
@@ -111,10 +119,10 @@ func (p *Program) perform(ctx context.Context, h *Services, call remote.Call, by
 }
 
 // silent is a program that does the command of a call in this process, for no terminal.
-func (p *Program) silent(h *Services, call remote.Call, out, said io.Writer) *Program {
-	one := &Program{Version: p.Version, Schema: p.Schema, In: strings.NewReader(call.Stdin),
-		Out: printable.NewWriter(out), Err: printable.NewWriter(said), Examine: p.Examine, Age: p.Age,
-		services: h, texts: map[string]string{}}
+func (a answerer) silent(h *Services, call remote.Call, out, said io.Writer) *Program {
+	one := &Program{Version: a.program.Version, Schema: a.program.Schema, Examine: a.program.Examine, services: h}
+	one.In, one.Out, one.Err = strings.NewReader(call.Stdin), printable.NewWriter(out), printable.NewWriter(said)
+	one.texts = map[string]string{} // none is read here
 	maps.Copy(one.texts, call.Files)
 	return one
 }
@@ -122,7 +130,7 @@ func (p *Program) silent(h *Services, call remote.Call, out, said io.Writer) *Pr
 // Perform does the command line of a call for who asks here, on a home that is open, and answers what it prints.
 func Perform(ctx context.Context, h *Services, call remote.Call) remote.Reply {
 	var out, said bytes.Buffer
-	exit := new(Program).silent(h, call, &out, &said).Run(ctx, call.Words())
+	exit := newAnswerer(new(Program)).silent(h, call, &out, &said).Run(ctx, call.Words())
 	return remote.Reply{V: remote.Version, Exit: exit, Stdout: out.String(), Stderr: said.String()}
 }
 
@@ -142,7 +150,7 @@ func row(ctx context.Context, h *Services, id string) *remote.Row {
 }
 
 // hello is what this host says of itself.
-func (p *Program) hello(ctx context.Context, h *Services) (remote.Hello, error) {
+func (a answerer) hello(ctx context.Context, h *Services) (remote.Hello, error) {
 	projects, err := h.Projects.Projects()
 	if err != nil {
 		return remote.Hello{}, err
@@ -151,7 +159,7 @@ func (p *Program) hello(ctx context.Context, h *Services) (remote.Hello, error) 
 	if err != nil {
 		return remote.Hello{}, err
 	}
-	hello, err := h.Fleet.Hello(ctx, p.Version, projects)
+	hello, err := h.Fleet.Hello(ctx, a.program.Version, projects)
 	hello.Live = len(live)
 	return hello, err
 }

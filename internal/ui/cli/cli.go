@@ -5,44 +5,28 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"orange/internal/rules/printable"
 	"orange/internal/rules/record"
-	"orange/internal/rules/task"
 	"orange/internal/rules/yaml"
 )
 
 // Program is the command line with the world that it talks to. Every field is required, where it does not say
 // otherwise.
 type Program struct {
+	finder
+
 	Version string
 	// Schema is the JSON Schema of a workflow file.
 	Schema []byte
 	// Dot has Graphviz draw a graph in its language as SVG.
 	Dot func(ctx context.Context, graph string) (svg string, err error)
-	In  io.Reader
-	// Out and Err make all that is printed fit to be shown, whichever program wrote it.
-	Out *printable.Writer
-	Err *printable.Writer
-	// Terminal reports whether a person sits at In.
-	Terminal bool
-	// Progress is the terminal at which a person sees how far a long command is; nil where there is none.
-	Progress io.Writer
-	// OutTerminal is how wide the terminal at Out is, 0 where that is not known or Out is none, and whether the person
-	// there wants colours. It is asked when a table is printed.
-	OutTerminal func() (width int, coloured bool)
-	// Age is how long ago a time was, in the few letters that the dashboard has for that.
-	Age func(from, now time.Time) string
 	// Open opens the services when the first command needs it, so that version and help need nothing.
 	Open func(ctx context.Context) (*Services, error)
 	// OpenToLook is Open for who only looks, and so makes no home and finishes nothing that others left undone.
@@ -63,18 +47,6 @@ type Program struct {
 	// Served is a fleet with a server, which this program asks itself; nil for none.
 	Served Served
 
-	guessed []task.Task // those that were found by words of their summaries
-	// texts are those of the files that flags name, where another host sent the command; nil for a command of this one
-	texts map[string]string
-
-	line   *progress    // nil as long as there is none
-	lines  bytes.Buffer // of the answer, which are not printed yet
-	failed error        // why lines could not be printed
-
-	json     bool
-	utc      bool
-	plain    bool // printed lines have no colours, whatever the terminal has
-	project  string
 	services *Services
 }
 
@@ -101,16 +73,6 @@ func (p *Program) Run(ctx context.Context, args []string) int {
 	root.SetOut(p.Out)
 	root.SetErr(p.Err)
 	return p.end(root.ExecuteContext(ctx))
-}
-
-// end prints what is left of an answer, and why there is no more of it, and answers the exit status.
-func (p *Program) end(err error) int {
-	unsaid := errors.Join(p.failed, p.flush())
-	p.failed = nil
-	if err == nil {
-		err = unsaid
-	}
-	return p.report(err)
 }
 
 func (p *Program) root() *cobra.Command {
@@ -145,13 +107,12 @@ Exit status: 0 done, 1 failed, 2 the call or a file is wrong, 3 refused, 4 not f
 	root.PersistentFlags().BoolVar(&p.utc, "utc", false, "show times in UTC, not in your own zone")
 	root.PersistentFlags().StringVar(&p.project, "project", "", "the project (default: that of the folder you are in)")
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return usage("%v%s", err, flagMeant(c, err)) })
-	root.AddCommand(p.projectCommands(), p.taskCommands(), p.mergeMany(), p.workflowCommands(), p.harnessCommands(),
-		p.workspaceCommands(), p.envCommands(),
-		p.setupCommand(), p.installCommand(), p.uninstallCommand(),
-		p.monitorCommand(), p.logCommand(), p.versionCommand())
-	root.AddCommand(p.doctorCommand(), p.adoptCommand(), p.shellCommand(), p.mcpCommand())
-	root.AddCommand(p.fleetCommands(), p.answerCommand())
-	root.AddCommand(p.settleCommand(), p.checkCommand())
+	for _, one := range []func(*Program) *cobra.Command{projectCommands, taskCommands, mergeMany, workflowCommands,
+		harnessCommands, workspaceCommands, envCommands, setupCommand, installCommand, uninstallCommand,
+		monitorCommand, logCommand, versionCommand, doctorCommand, adoptCommand, shellCommand, mcpCommand,
+		fleetCommands, answerCommand, settleCommand, checkCommand} {
+		root.AddCommand(one(p))
+	}
 	return root
 }
 
@@ -203,10 +164,12 @@ func (p *Program) open(ctx context.Context) (*Services, error) {
 }
 
 // group is a command that only holds others.
-func group(use, short, example string, commands ...*cobra.Command) *cobra.Command {
+func (p *Program) group(use, short, example string, below ...func(*Program) *cobra.Command) *cobra.Command {
 	c := &cobra.Command{Use: use, Short: short, Example: example, RunE: onlyHolds}
 	c.SuggestionsMinimumDistance = 2
-	c.AddCommand(commands...)
+	for _, one := range below {
+		c.AddCommand(one(p))
+	}
 	return c
 }
 

@@ -34,12 +34,12 @@ const (
 )
 
 // columns prints rows without heads whose cells stand below each other. A cell is one line.
-func (p *Program) columns(rows [][]string) error {
+func (p *printer) columns(rows [][]string) error {
 	return p.table(table{rows: rows, headless: true})
 }
 
 // table prints a table in one write: as it is for a program, and as it fits for a person at a terminal.
-func (p *Program) table(t table) error {
+func (p *printer) table(t table) error {
 	for _, row := range t.rows {
 		for i, cell := range row {
 			row[i] = printable.Line(cell)
@@ -56,7 +56,7 @@ func (p *Program) table(t table) error {
 }
 
 // outTerminal is how wide the terminal at the output is, and whether it shall show colours; 0 where it is none.
-func (p *Program) outTerminal() (width int, coloured bool) {
+func (p *printer) outTerminal() (width int, coloured bool) {
 	if p.OutTerminal == nil || p.json {
 		return 0, false
 	}
@@ -65,7 +65,7 @@ func (p *Program) outTerminal() (width int, coloured bool) {
 }
 
 // rows prints rows that need no more than their cells.
-func (p *Program) rows(rows [][]string) error {
+func (p *printer) rows(rows [][]string) error {
 	var widths []int
 	size := 0
 	for _, row := range rows {
@@ -265,7 +265,7 @@ func (t table) lookOf(row, column int) printable.Paint {
 }
 
 // pieces prints coloured text behind what was said before it.
-func (p *Program) pieces(all []printable.Piece) error {
+func (p *printer) pieces(all []printable.Piece) error {
 	if err := p.flush(); err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 func TestColumns_areStraightWhateverIsInACell(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	p := &Program{Out: printable.NewWriter(&out)}
+	p := &printer{Out: printable.NewWriter(&out)}
 	err := p.columns([][]string{
 		{"ID", "BRANCH", "SUMMARY"},
 		{"a", "feat/\xff\xfe", "bytes"},
@@ -38,7 +38,7 @@ e
 func shownTable(t *testing.T, width int, coloured bool, tab table) string {
 	t.Helper()
 	var out bytes.Buffer
-	p := &Program{Out: printable.NewWriter(&out), OutTerminal: func() (int, bool) { return width, coloured }}
+	p := &printer{Out: printable.NewWriter(&out), OutTerminal: func() (int, bool) { return width, coloured }}
 	if err := p.table(tab); err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +115,7 @@ func TestTable_hasColoursOnlyWhereThePersonSeesThem(t *testing.T) {
 	if found := shownTable(t, 80, true, tab()); found != want {
 		t.Errorf("it is %q, want %q", found, want)
 	}
-	for _, p := range []*Program{{plain: true}, {json: true}, {}} {
+	for _, p := range []*printer{{plain: true}, {json: true}, {}} {
 		var out bytes.Buffer
 		p.Out, p.OutTerminal = printable.NewWriter(&out), func() (int, bool) { return 80, !p.json && p.plain }
 		if err := p.table(tab()); err != nil || strings.Contains(out.String(), "\x1b") {

@@ -205,9 +205,10 @@ func TestEveryCommandThatChangesSomethingAsksFirstWhoAsks(t *testing.T) {
 			continue
 		}
 		n := &refusing{}
-		p := &Program{In: strings.NewReader(""), Out: printable.NewWriter(io.Discard),
-			Err: printable.NewWriter(io.Discard), services: &Services{Commands: n, Identity: n, Queries: n,
-				Projects: coffee{}}}
+		p := &Program{services: &Services{Commands: n, Identity: n, Queries: n, Projects: coffee{}}}
+		p.In = strings.NewReader("")
+		p.Out = printable.NewWriter(io.Discard)
+		p.Err = printable.NewWriter(io.Discard)
 		root := p.root()
 		root.SetArgs(joinBranch(strings.Fields(name + " " + kind[1])))
 		if err := root.ExecuteContext(t.Context()); !errors.Is(err, errRefused) || !slices.Equal(n.asked, kind[:1]) {

@@ -147,9 +147,9 @@ func (p *Program) flagOffers() map[string]offers {
 }
 
 // taskOffers are tasks of the present project, or of all: by their ids, or by their branches where a branch was begun.
-func (p *Program) taskOffers(over bool) offers {
+func (f *finder) taskOffers(over bool) offers {
 	return func(ctx context.Context, h *Services, args []string, begun string) ([]cobra.Completion, error) {
-		filter, err := p.filter(ctx, h, false)
+		filter, err := f.filter(ctx, h, false)
 		if err != nil {
 			return nil, err
 		}
@@ -181,9 +181,9 @@ func (p *Program) taskOffers(over bool) offers {
 }
 
 // momentOffers are times that are asked for often.
-func (p *Program) momentOffers(context.Context, *Services, []string, string) ([]cobra.Completion, error) {
+func (z zone) momentOffers(context.Context, *Services, []string, string) ([]cobra.Completion, error) {
 	today := time.Now().Local()
-	if p.utc {
+	if z.utc {
 		today = today.UTC()
 	}
 	return []cobra.Completion{described(today.Format(time.DateOnly), "today"),

@@ -9,7 +9,7 @@ import (
 )
 
 // conflicts is what was found last of the conflicts of tasks, by project. It says where that is not known.
-func (p *Program) conflicts(ctx context.Context, h *Services, tasks []task.Task) map[string]conflict.Overview {
+func lastConflicts(ctx context.Context, p *printer, h *Services, tasks []task.Task) map[string]conflict.Overview {
 	all := map[string]conflict.Overview{}
 	for i := range tasks {
 		project := tasks[i].Project
@@ -51,7 +51,7 @@ func conflictLines(all conflict.Overview, id string) (lines []string) {
 
 // whatConflicts finds out what a task conflicts with. Where that cannot be done, the answer says why: what the task may
 // do does not depend on it.
-func (p *Program) whatConflicts(ctx context.Context, h *Services, t task.Task) conflict.Overview {
+func conflictsNow(ctx context.Context, h *Services, t task.Task) conflict.Overview {
 	all, err := h.Conflicts.ConflictsOf(ctx, t)
 	if err != nil {
 		return conflict.Overview{Of: all.Of, Unknown: map[string]string{"": err.Error()}}

@@ -11,9 +11,7 @@ import (
 
 	"orange/internal/rules/conflict"
 	"orange/internal/rules/printable"
-	"orange/internal/rules/record"
 	"orange/internal/rules/task"
-	"orange/internal/ui/dashboard/screen"
 )
 
 // conflicting has a task that conflicts, one that does not, one that could not be compared, and one that no one has
@@ -36,12 +34,13 @@ func conflicting() *feed {
 func listed(t *testing.T, f *feed, inJSON bool) (out, talk string) {
 	t.Helper()
 	var o, e bytes.Buffer
-	p := &Program{Out: printable.NewWriter(&o), Err: printable.NewWriter(&e), json: inJSON, Age: screen.Age}
+	p := &Program{}
+	p.Out, p.Err, p.json = printable.NewWriter(&o), printable.NewWriter(&e), inJSON
 	services := &Services{Queries: f, Conflicts: f}
 	if inJSON {
 		services.Queries = timed{f}
 	}
-	if _, err := p.listOnce(t.Context(), services, record.Filter{}, wanted{}); err != nil {
+	if _, err := (lister{finder: &p.finder}).listOnce(t.Context(), services); err != nil {
 		t.Fatal(err)
 	}
 	return o.String(), e.String()
@@ -109,8 +108,7 @@ func TestConflictsThatCannotBeRead_areNeverNone(t *testing.T) {
 	if _, talk := listed(t, f, false); strings.Count(talk, "the record is closed") != 2 {
 		t.Errorf("it says %q", talk)
 	}
-	p := &Program{}
-	lines := conflictLines(p.whatConflicts(t.Context(), &Services{Conflicts: f}, f.tasks[0]), "a")
+	lines := conflictLines(conflictsNow(t.Context(), &Services{Conflicts: f}, f.tasks[0]), "a")
 	if len(lines) != 2 || lines[0] != "feat/x (task x): 1, 2, 3 min ago" ||
 		lines[1] != "not all is known: the record is closed" {
 		t.Errorf("%q", lines)

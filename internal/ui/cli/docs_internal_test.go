@@ -59,7 +59,7 @@ func TestEveryOptionOfTheListOfTasksIsInTheDocs(t *testing.T) {
 	if !found {
 		t.Fatal("docs/commands.md has no row for orange task list")
 	}
-	(&Program{}).taskList().Flags().VisitAll(func(f *pflag.Flag) {
+	taskList(&Program{}).Flags().VisitAll(func(f *pflag.Flag) {
 		if !strings.Contains(row, "`--"+f.Name) {
 			t.Errorf("the row of orange task list does not have --%s", f.Name)
 		}

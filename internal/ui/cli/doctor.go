@@ -11,7 +11,7 @@ import (
 	"orange/internal/rules/record"
 )
 
-func (p *Program) doctorCommand() *cobra.Command {
+func doctorCommand(p *Program) *cobra.Command {
 	var fix, rebuild bool
 	c := &cobra.Command{
 		Use: "doctor", Short: "Check the installation and the tasks, and repair them with --fix", Args: between(0, 0),
@@ -41,11 +41,11 @@ func (p *Program) examine(ctx context.Context, asked record.Examination) error {
 	if err != nil {
 		return err
 	}
-	return p.findings(found)
+	return sayFindings(&p.printer, found)
 }
 
 // findings tells what was found. A problem that is left is a failure of the command, told already.
-func (p *Program) findings(found []record.Finding) error {
+func sayFindings(p *printer, found []record.Finding) error {
 	problems, warnings := 0, 0
 	for _, f := range found {
 		switch f.Left() {
@@ -62,7 +62,7 @@ func (p *Program) findings(found []record.Finding) error {
 		}
 	} else {
 		for _, f := range found {
-			p.finding(f)
+			sayFinding(p, f)
 		}
 		p.say("%s, %s", count(problems, "problem"), count(warnings, "warning"))
 	}
@@ -72,7 +72,7 @@ func (p *Program) findings(found []record.Finding) error {
 	return nil
 }
 
-func (p *Program) finding(f record.Finding) {
+func sayFinding(p *printer, f record.Finding) {
 	mark := string(f.Level)
 	if f.Mended != "" {
 		mark = "mended"

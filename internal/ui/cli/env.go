@@ -11,9 +11,9 @@ import (
 	"orange/internal/rules/harness"
 )
 
-func (p *Program) envCommands() *cobra.Command {
-	c := group("env", "Set variables, such as keys, for the agents, checks and hooks of all tasks",
-		"  orange env set ANTHROPIC_API_KEY\n  orange env list", p.envSet(), p.envUnset(), p.envList())
+func envCommands(p *Program) *cobra.Command {
+	c := p.group("env", "Set variables, such as keys, for the agents, checks and hooks of all tasks",
+		"  orange env set ANTHROPIC_API_KEY\n  orange env list", envSet, envUnset, envList)
 	c.Long = `Set variables, such as keys, for the agents, checks and hooks of all tasks, or with --project for
 those of one project's tasks.
 
@@ -26,7 +26,7 @@ The values are in $ORANGE_HOME/env.json, which only you may read. Orange shows n
 	return c
 }
 
-func (p *Program) envSet() *cobra.Command {
+func envSet(p *Program) *cobra.Command {
 	return &cobra.Command{
 		Use: "set NAME[=VALUE]...", Short: "Set variables; without =VALUE to the value that your shell has",
 		Args: atLeastOne,
@@ -38,7 +38,7 @@ of processes, where NAME=VALUE shows it. PATH replaces the whole PATH.`,
 		Example: "  orange env set ANTHROPIC_API_KEY\n  pass show anthropic | orange env set ANTHROPIC_API_KEY=-\n" +
 			"  orange env set --project coffee DATABASE_URL=postgres://localhost/coffee",
 		RunE: p.runForPerson("set a variable", func(ctx context.Context, h *Services, args []string) error {
-			project, err := p.projectOfVariables(h)
+			project, err := projectOfVariables(&p.finder, h)
 			if err != nil {
 				return err
 			}
@@ -48,13 +48,13 @@ of processes, where NAME=VALUE shows it. PATH replaces the whole PATH.`,
 			if err := h.Variables.Set(ctx, project, args); err != nil {
 				return err
 			}
-			return p.sayVariables("set", project, args)
+			return sayVariables(&p.printer, "set", project, args)
 		}),
 	}
 }
 
 // withInput puts the text at the standard input in the place of a value that is a dash.
-func (p *Program) withInput(words []string) ([]string, error) {
+func (i *input) withInput(words []string) ([]string, error) {
 	var out []string
 	read := false
 	for _, word := range words {
@@ -63,7 +63,7 @@ func (p *Program) withInput(words []string) ([]string, error) {
 				return nil, usage("cannot set %s and another variable from one standard input; set them one by one",
 					name)
 			}
-			text, err := io.ReadAll(p.In)
+			text, err := io.ReadAll(i.In)
 			if err != nil {
 				return nil, fmt.Errorf("read the value of %s: %w", name, err)
 			}
@@ -74,7 +74,7 @@ func (p *Program) withInput(words []string) ([]string, error) {
 	return out, nil
 }
 
-func (p *Program) envUnset() *cobra.Command {
+func envUnset(p *Program) *cobra.Command {
 	return &cobra.Command{
 		Use: "unset NAME...", Short: "Forget variables that were set for tasks", Args: atLeastOne,
 		Example: "  orange env unset ANTHROPIC_API_KEY\n  orange env unset --project coffee DATABASE_URL",
@@ -83,12 +83,12 @@ func (p *Program) envUnset() *cobra.Command {
 			if err := h.Variables.Unset(ctx, p.project, args); err != nil {
 				return err
 			}
-			return p.sayVariables("forgot", p.project, args)
+			return sayVariables(&p.printer, "forgot", p.project, args)
 		}),
 	}
 }
 
-func (p *Program) envList() *cobra.Command {
+func envList(p *Program) *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "List the names of the variables that are set for tasks", Args: between(0, 0),
 		Long: `List the names of the variables that are set for tasks; with --project those that the tasks of that
@@ -121,7 +121,7 @@ project have. No value is shown.`,
 
 // projectOfVariables is the project that variables are set for: the one that is named, else every one. The folder
 // does not matter, because a key is rarely one project's.
-func (p *Program) projectOfVariables(h *Services) (string, error) {
+func projectOfVariables(p *finder, h *Services) (string, error) {
 	if p.project == "" {
 		return "", nil
 	}
@@ -130,7 +130,7 @@ func (p *Program) projectOfVariables(h *Services) (string, error) {
 }
 
 // sayVariables says by their names what became of variables.
-func (p *Program) sayVariables(done, project string, words []string) error {
+func sayVariables(p *printer, done, project string, words []string) error {
 	var all []harness.Variable
 	for _, word := range words {
 		name, _, _ := strings.Cut(word, "=")

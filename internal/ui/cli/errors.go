@@ -84,7 +84,7 @@ func classify(err error) (status int, code string) {
 	return exitFailed, "failed"
 }
 
-func (p *Program) report(err error) int {
+func (p *printer) report(err error) int {
 	if err == nil {
 		return 0
 	}

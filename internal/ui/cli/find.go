@@ -12,10 +12,18 @@ import (
 	"orange/internal/rules/yaml"
 )
 
+// finder finds the tasks and the projects that people name, by their words or by the folder that they are in.
+type finder struct {
+	input
+
+	project string      // the one that is named
+	guessed []task.Task // those that were found by words of their summaries
+}
+
 // find turns what the user wrote into the id of one task: its id, a beginning that no other id has, or its branch; for
 // a person at a terminal words of its summary, too. Nothing means the task of the workspace that the working directory
 // is in.
-func (p *Program) find(ctx context.Context, h *Services, args []string) (string, error) {
+func (f *finder) find(ctx context.Context, h *Services, args []string) (string, error) {
 	if len(args) == 0 || args[0] == "" {
 		id, _, err := h.Identity.Here(ctx)
 		if err == nil && id == "" {
@@ -24,18 +32,18 @@ func (p *Program) find(ctx context.Context, h *Services, args []string) (string,
 		return id, err
 	}
 	word := args[0]
-	found, err := p.named(ctx, h, word)
+	found, err := f.named(ctx, h, word)
 	if err != nil || len(found) == 1 {
 		return idOf(found), err
 	}
 	if len(found) == 0 {
-		if found, err = p.byWords(ctx, h, word); err != nil {
+		if found, err = f.byWords(ctx, h, word); err != nil {
 			return "", err
 		}
 	}
 	switch len(found) {
 	case 0:
-		return "", p.noTask(ctx, h, word)
+		return "", f.noTask(ctx, h, word)
 	case 1:
 		return found[0].ID, nil
 	}
@@ -43,7 +51,7 @@ func (p *Program) find(ctx context.Context, h *Services, args []string) (string,
 }
 
 // named are the tasks that a word may mean: the one with this id, or those of this branch and those whose ids begin so.
-func (p *Program) named(ctx context.Context, h *Services, word string) ([]task.Task, error) {
+func (f *finder) named(ctx context.Context, h *Services, word string) ([]task.Task, error) {
 	begun, err := h.Queries.Tasks(ctx, record.Filter{Prefix: word})
 	if err != nil {
 		return nil, err
@@ -51,7 +59,7 @@ func (p *Program) named(ctx context.Context, h *Services, word string) ([]task.T
 	if at := slices.IndexFunc(begun, func(t task.Task) bool { return t.ID == word }); at >= 0 {
 		return begun[at : at+1], nil
 	}
-	found, err := p.onBranch(ctx, h, word)
+	found, err := f.onBranch(ctx, h, word)
 	if err != nil {
 		return nil, err
 	}
@@ -86,8 +94,8 @@ func several(tasks []task.Task) string {
 
 // onBranch are the tasks with exactly this branch: the live one, or else those that are over. Where projects have the
 // same branch, those of the present project come before others.
-func (p *Program) onBranch(ctx context.Context, h *Services, branch string) ([]task.Task, error) {
-	all, err := h.Queries.Tasks(ctx, record.Filter{Branch: branch, Project: p.project})
+func (f *finder) onBranch(ctx context.Context, h *Services, branch string) ([]task.Task, error) {
+	all, err := h.Queries.Tasks(ctx, record.Filter{Branch: branch, Project: f.project})
 	all = slices.DeleteFunc(all, func(t task.Task) bool { return t.Branch != branch })
 	if err != nil || len(all) < 2 {
 		return all, err
@@ -111,15 +119,15 @@ func preferred(all []task.Task, fact func(task.Task) bool) []task.Task {
 
 // byWords are the tasks whose summary has all words of a text: live ones, or else those that are over. Only a person at
 // a terminal sees which task was meant, so that no one else may name one like that.
-func (p *Program) byWords(ctx context.Context, h *Services, text string) ([]task.Task, error) {
-	if !p.atTerminal() || h.Identity.Person(ctx, "name a task by words of its summary") != nil {
+func (f *finder) byWords(ctx context.Context, h *Services, text string) ([]task.Task, error) {
+	if !f.atTerminal() || h.Identity.Person(ctx, "name a task by words of its summary") != nil {
 		return nil, nil
 	}
 	wanted := smallWords(text)
 	if len(wanted) == 0 {
 		return nil, nil
 	}
-	filter, err := p.filter(ctx, h, false)
+	filter, err := f.filter(ctx, h, false)
 	if err != nil {
 		return nil, err
 	}
@@ -131,16 +139,16 @@ func (p *Program) byWords(ctx context.Context, h *Services, text string) ([]task
 	found := slices.DeleteFunc(all, func(t task.Task) bool { return !summaryHas(t.Summary, wanted) })
 	found = preferred(found, func(t task.Task) bool { return t.Live })
 	if len(found) == 1 {
-		p.guessed = append(p.guessed, found[0])
-		p.warn("found %s", nameOf(found[0]))
+		f.guessed = append(f.guessed, found[0])
+		f.warn("found %s", nameOf(found[0]))
 	}
 	return found, nil
 }
 
 // atTerminal reports whether a person sits at both ends of the command.
-func (p *Program) atTerminal() bool {
-	width, _ := p.outTerminal()
-	return p.Terminal && !p.json && width > 0
+func (i *input) atTerminal() bool {
+	width, _ := i.outTerminal()
+	return i.Terminal && !i.json && width > 0
 }
 
 // smallWords are the words of a text in small letters.
@@ -170,9 +178,9 @@ func nameOf(t task.Task) string {
 const mostOfID = 60
 
 // noTask says that there is no such task, and which one may be meant.
-func (p *Program) noTask(ctx context.Context, h *Services, word string) error {
+func (f *finder) noTask(ctx context.Context, h *Services, word string) error {
 	var names []string
-	if filter, err := p.filter(ctx, h, false); err == nil {
+	if filter, err := f.filter(ctx, h, false); err == nil {
 		filter.Live, filter.Brief = true, true
 		live, err := h.Queries.Tasks(ctx, filter)
 		if err != nil {
@@ -188,18 +196,18 @@ func (p *Program) noTask(ctx context.Context, h *Services, word string) error {
 
 // sureOf is sure for what is done to one task. A task that was found by words is named in the question, which --yes
 // does not answer: that was said of the words, and not of the task.
-func (p *Program) sureOf(id string, actor task.Actor, yes bool, verb, rest, not string) error {
-	at := slices.IndexFunc(p.guessed, func(t task.Task) bool { return t.ID == id })
+func (f *finder) sureOf(id string, actor task.Actor, yes bool, verb, rest, not string) error {
+	at := slices.IndexFunc(f.guessed, func(t task.Task) bool { return t.ID == id })
 	if at < 0 {
-		return p.sure(actor, yes, verb+" task "+id+"?"+rest, not)
+		return f.sure(actor, yes, verb+" task "+id+"?"+rest, not)
 	}
-	return p.sure(actor, false, verb+" "+nameOf(p.guessed[at])+"?"+rest, not)
+	return f.sure(actor, false, verb+" "+nameOf(f.guessed[at])+"?"+rest, not)
 }
 
 // sureIfGuessed is sureOf for what is not asked of a task that was named as it is.
-func (p *Program) sureIfGuessed(id string, actor task.Actor, verb, not string) error {
-	if !slices.ContainsFunc(p.guessed, func(t task.Task) bool { return t.ID == id }) {
+func (f *finder) sureIfGuessed(id string, actor task.Actor, verb, not string) error {
+	if !slices.ContainsFunc(f.guessed, func(t task.Task) bool { return t.ID == id }) {
 		return nil
 	}
-	return p.sureOf(id, actor, false, verb, "", not)
+	return f.sureOf(id, actor, false, verb, "", not)
 }

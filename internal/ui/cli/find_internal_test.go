@@ -50,8 +50,12 @@ func newDrawer() *drawer {
 }
 
 func (s *drawer) program(in string, said *bytes.Buffer) (*Program, *Services) {
-	p := &Program{In: strings.NewReader(in), Out: printable.NewWriter(said), Err: printable.NewWriter(said),
-		Terminal: true, OutTerminal: func() (int, bool) { return 80, true }}
+	p := &Program{}
+	p.In = strings.NewReader(in)
+	p.Out = printable.NewWriter(said)
+	p.Err = printable.NewWriter(said)
+	p.Terminal = true
+	p.OutTerminal = func() (int, bool) { return 80, true }
 	return p, &Services{Queries: s, Identity: s}
 }
 

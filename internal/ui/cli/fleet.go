@@ -45,15 +45,21 @@ type Fleet interface {
 // longestRequest is how long the answer to a request may take: it may run checks and push.
 const longestRequest = 10 * time.Minute
 
-func (p *Program) fleetCommands() *cobra.Command {
+// fleet is the commands of orange fleet, which ask other hosts over ssh, or those that a server knows.
+type fleet struct {
+	answerer // for this host, which is one of them
+}
+
+func fleetCommands(p *Program) *cobra.Command {
+	fl := fleet{newAnswerer(p)}
 	if p.Served != nil {
-		return p.servedCommands()
+		return servedFleet{fl}.commands()
 	}
-	c := group("fleet", "Work with the tasks of several hosts, over ssh",
-		"  orange fleet join big --ssh me@big.example\n  orange fleet list\n  orange fleet why 4Fz",
-		p.fleetJoin(), p.fleetForget(), p.fleetHosts(), p.fleetList(), p.fleetCreate(), p.fleetAttach(),
-		p.fleetSnapshot(), p.fleetRescue(), p.fleetResult())
-	p.addForwarded(c)
+	c := p.group("fleet", "Work with the tasks of several hosts, over ssh",
+		"  orange fleet join big --ssh me@big.example\n  orange fleet list\n  orange fleet why 4Fz")
+	c.AddCommand(fl.joinCommand(), fl.forget(), fl.hosts(), fl.list(), fl.create(), fl.attach(), fl.snapshot(),
+		fl.rescueCommand(), fl.result())
+	fl.addForwarded(c)
 	return c
 }
 
@@ -72,10 +78,10 @@ func fromAfar(text string) string {
 }
 
 // staysThere says of a command of "orange task" that it is not forwarded.
-func (p *Program) staysThere(c *cobra.Command) {
+func (fl fleet) staysThere(c *cobra.Command) {
 	unknown := c.RunE
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if len(args) > 0 && slices.ContainsFunc(p.taskCommands().Commands(), func(of *cobra.Command) bool {
+		if len(args) > 0 && slices.ContainsFunc(taskCommands(fl.program).Commands(), func(of *cobra.Command) bool {
 			return of.Name() == args[0]
 		}) {
 			return usage("cannot do %q from here: run \"orange task %s\" at the host itself", args[0], args[0])
@@ -86,26 +92,26 @@ func (p *Program) staysThere(c *cobra.Command) {
 
 // addForwarded adds the commands of "orange task" that another host may ask for, but for those that the group has in a
 // form of its own: each is done at the host that has the task.
-func (p *Program) addForwarded(c *cobra.Command) {
-	c.AddCommand(p.fleetLeave())
+func (fl fleet) addForwarded(c *cobra.Command) {
+	c.AddCommand(fl.leave())
 	own := []string{"restore"} // rescue does it
 	for _, one := range c.Commands() {
 		own = append(own, one.Name())
 	}
-	for _, one := range p.taskCommands().Commands() {
+	for _, one := range taskCommands(fl.program).Commands() {
 		if remote.RepeatOf(one.Name()) != 0 && !slices.Contains(own, one.Name()) {
-			c.AddCommand(p.forwarded(one))
+			c.AddCommand(fl.forwarded(one))
 		}
 	}
-	p.staysThere(c)
+	fl.staysThere(c)
 }
 
 // forwarded is a command of "orange task" that is done at the host that has the task.
-func (p *Program) forwarded(c *cobra.Command) *cobra.Command {
+func (fl fleet) forwarded(c *cobra.Command) *cobra.Command {
 	var on string
 	onFlag(c, &on, "the host that has the task (default: the one that says so)")
-	c.RunE = p.inFleet(func(ctx context.Context, h *Services, f remote.Fleet, args []string) error {
-		return p.forward(ctx, h, f, c, on, args)
+	c.RunE = fl.inFleet(func(ctx context.Context, h *Services, f remote.Fleet, args []string) error {
+		return fl.forward(ctx, h, f, c, on, args)
 	})
 	return c
 }
@@ -123,9 +129,9 @@ func onFlag(c *cobra.Command, on *string, what string) {
 }
 
 // inFleet is run for what a person asks of a fleet. Agents may not: at another host they would be persons.
-func (p *Program) inFleet(work func(ctx context.Context, h *Services, f remote.Fleet,
+func (fl fleet) inFleet(work func(ctx context.Context, h *Services, f remote.Fleet,
 	args []string) error) func(*cobra.Command, []string) error {
-	return p.run(func(ctx context.Context, h *Services, args []string) error {
+	return fl.program.run(func(ctx context.Context, h *Services, args []string) error {
 		if err := personHere(ctx, h, "ask other hosts"); err != nil {
 			return err
 		}
@@ -141,8 +147,8 @@ func (p *Program) inFleet(work func(ctx context.Context, h *Services, f remote.F
 }
 
 // projectHere is the name of the project that a person names or is in; it need not be registered here.
-func (p *Program) projectHere(ctx context.Context, h *Services) (name string, err error) {
-	if name = p.project; name == "" {
+func (f *finder) projectHere(ctx context.Context, h *Services) (name string, err error) {
+	if name = f.project; name == "" {
 		_, name, err = h.Identity.Here(ctx)
 	}
 	if err == nil && name == "" {
@@ -152,7 +158,7 @@ func (p *Program) projectHere(ctx context.Context, h *Services) (name string, er
 }
 
 // sureAfar asks the person at this terminal what a command asks first: at a host no person can be asked.
-func (p *Program) sureAfar(c *cobra.Command, call *remote.Call, at remote.Host, id string) error {
+func sureAfar(p *input, c *cobra.Command, call *remote.Call, at remote.Host, id string) error {
 	if !p.Terminal || !slices.Contains([]string{"cancel", "delete", "leave"}, c.Name()) || c.Flags().Changed("yes") {
 		return nil
 	}
@@ -162,7 +168,7 @@ func (p *Program) sureAfar(c *cobra.Command, call *remote.Call, at remote.Host, 
 }
 
 // forward does a command at the host that has the task.
-func (p *Program) forward(ctx context.Context, h *Services, f remote.Fleet, c *cobra.Command, on string,
+func (fl fleet) forward(ctx context.Context, h *Services, f remote.Fleet, c *cobra.Command, on string,
 	args []string) error {
 	if len(args) == 0 || args[0] == "" {
 		return usage("which task? Give its id; %q lists them", "orange fleet list")
@@ -170,30 +176,30 @@ func (p *Program) forward(ctx context.Context, h *Services, f remote.Fleet, c *c
 	if c.Name() == "redo" && len(args) < 2 {
 		return usage("found %q alone, expected an id and a state: orange fleet redo ID STATE", args[0])
 	}
-	call, err := p.callOf(c, args)
+	call, err := callOf(&fl.input, c, args)
 	if err != nil {
 		return err
 	}
-	at, id, err := p.whose(ctx, h, f, on, args[0], remote.RepeatOf(c.Name()) == api.Reads)
+	at, id, err := fl.whose(ctx, h, f, on, args[0], remote.RepeatOf(c.Name()) == api.Reads)
 	host, unknown := f.Host(on)
 	reads := remote.RepeatOf(c.Name()) == api.Reads
-	if unknown == nil && err != nil && !errors.Is(err, remote.ErrNotReached) && (p.Served == nil || reads) {
+	if unknown == nil && err != nil && !errors.Is(err, remote.ErrNotReached) && (fl.program.Served == nil || reads) {
 		at, id, err = host, args[0], nil // the host says it in its own words
 	}
-	if p.Served != nil && errors.Is(err, remote.ErrNotHeld) && slices.Contains([]string{"cancel", "delete"}, c.Name()) {
-		return p.cancelWaiting(ctx, c, id)
+	if fl.program.Served != nil && errors.Is(err, remote.ErrNotHeld) && (c.Name() == "cancel" || c.Name() == "delete") {
+		return servedFleet{fl}.cancelWaiting(ctx, c, id)
 	}
 	if err != nil {
 		return err
 	}
 	call.Argv[len(call.Argv)-len(args)] = id
-	if err := p.sureAfar(c, &call, at, id); err != nil {
+	if err := sureAfar(&fl.input, c, &call, at, id); err != nil {
 		return err
 	}
 	if call.Key == "" && keyHelps(c, args) {
 		call.Key = rand.Text()
 	}
-	return p.send(ctx, h, f, at, call, call.Key)
+	return fl.send(ctx, h, f, at, call, call.Key)
 }
 
 // keyHelps reports whether a request is done once under a key.
@@ -212,7 +218,7 @@ func keyHelps(c *cobra.Command, args []string) bool {
 }
 
 // callOf is the call that does a command at another host: its words, and the texts that it would read here.
-func (p *Program) callOf(c *cobra.Command, args []string, leave ...string) (remote.Call, error) {
+func callOf(p *input, c *cobra.Command, args []string, leave ...string) (remote.Call, error) {
 	call := remote.Call{V: remote.Version, Argv: []string{"task", c.Name()}, Files: map[string]string{}}
 	reads := slices.Contains(args, "-")
 	var failed error
@@ -289,7 +295,7 @@ func (t told) problem() string {
 }
 
 // askAll asks some hosts the same, all at once, and answers in their order.
-func (p *Program) askAll(ctx context.Context, h *Services, f remote.Fleet, hosts []remote.Host,
+func (fl fleet) askAll(ctx context.Context, h *Services, f remote.Fleet, hosts []remote.Host,
 	call remote.Call) []told {
 	all := make([]told, len(hosts))
 	var others sync.WaitGroup
@@ -301,7 +307,7 @@ func (p *Program) askAll(ctx context.Context, h *Services, f remote.Fleet, hosts
 	}
 	for i, host := range hosts {
 		if host.Here {
-			all[i].reply = p.perform(ctx, h, call, sender{})
+			all[i].reply = fl.perform(ctx, h, call, sender{})
 		}
 	}
 	others.Wait()
@@ -309,20 +315,20 @@ func (p *Program) askAll(ctx context.Context, h *Services, f remote.Fleet, hosts
 }
 
 // ask asks one host.
-func (p *Program) ask(ctx context.Context, h *Services, host remote.Host, call remote.Call, most time.Duration) (
+func (fl fleet) ask(ctx context.Context, h *Services, host remote.Host, call remote.Call, most time.Duration) (
 	remote.Reply, error) {
 	if host.Here {
-		return p.perform(ctx, h, call, sender{}), nil
+		return fl.perform(ctx, h, call, sender{}), nil
 	}
 	return h.Fleet.Ask(ctx, host, call, most)
 }
 
 // whose finds the host that has the task which a word means, and the task's id. A host that was not reached may have
 // it, too: only who reads may take another one's task of a beginning or a branch then.
-func (p *Program) whose(ctx context.Context, h *Services, f remote.Fleet, on, word string, reads bool) (remote.Host,
+func (fl fleet) whose(ctx context.Context, h *Services, f remote.Fleet, on, word string, reads bool) (remote.Host,
 	string, error) {
-	if p.Served != nil {
-		return p.holder(ctx, f, on, word, reads)
+	if fl.program.Served != nil {
+		return servedFleet{fl}.holder(ctx, f, on, word, reads)
 	}
 	hosts := f.All()
 	if on != "" {
@@ -332,7 +338,7 @@ func (p *Program) whose(ctx context.Context, h *Services, f remote.Fleet, on, wo
 		}
 		hosts = []remote.Host{host}
 	}
-	all := p.askAll(ctx, h, f, hosts, remote.Call{V: remote.Version, Find: word})
+	all := fl.askAll(ctx, h, f, hosts, remote.Call{V: remote.Version, Find: word})
 	var found []remote.Found
 	var at []remote.Host
 	var lost []string
@@ -344,7 +350,7 @@ func (p *Program) whose(ctx context.Context, h *Services, f remote.Fleet, on, wo
 			found, at = append(found, t), append(at, one.host)
 		}
 	}
-	return chosenHost(word, found, at, lost, reads, p.warn)
+	return chosenHost(word, found, at, lost, reads, fl.warn)
 }
 
 // chosenHost is the one task of those that were found, or why there is none.
@@ -380,25 +386,25 @@ func chosenHost(word string, found []remote.Found, at []remote.Host, lost []stri
 
 // send sends a request to a host and prints what came of it. Where no answer comes, a request with a key is asked once
 // more, and then kept under the key.
-func (p *Program) send(ctx context.Context, h *Services, f remote.Fleet, host remote.Host, call remote.Call,
+func (fl fleet) send(ctx context.Context, h *Services, f remote.Fleet, host remote.Host, call remote.Call,
 	key string) error {
-	if p.Served != nil { // it repeats and keeps requests by itself
+	if fl.program.Served != nil { // it repeats and keeps requests by itself
 		reply, err := h.Fleet.Ask(ctx, host, call, longestRequest)
 		if err != nil {
 			return err
 		}
-		return p.pass(host, reply, call.Argv[1])
+		return pass(&fl.printer, host, reply, call.Argv[1])
 	}
 	most := longestRequest
 	if remote.RepeatOf(call.Argv[1]) == api.Reads {
 		most = max(f.Patience, time.Minute)
 	}
-	reply, err := p.ask(ctx, h, host, call, most)
+	reply, err := fl.ask(ctx, h, host, call, most)
 	if err != nil && key != "" && ctx.Err() == nil && errors.Is(err, remote.ErrNotReached) {
-		reply, err = p.ask(ctx, h, host, call, most)
+		reply, err = fl.ask(ctx, h, host, call, most)
 	}
 	if err == nil {
-		return p.pass(host, reply, call.Argv[1])
+		return pass(&fl.printer, host, reply, call.Argv[1])
 	}
 	switch {
 	case !errors.Is(err, remote.ErrNotReached) && ctx.Err() == nil: // nothing was sent
@@ -421,7 +427,7 @@ func notKnown(host remote.Host, err error, next string) error {
 }
 
 // pass prints what a host's command printed, and ends as it did.
-func (p *Program) pass(host remote.Host, reply remote.Reply, command string) error {
+func pass(p *printer, host remote.Host, reply remote.Reply, command string) error {
 	if reply.Refused != "" {
 		return refusedBy(host, reply)
 	}
@@ -456,20 +462,20 @@ func refusedBy(host remote.Host, reply remote.Reply) error {
 }
 
 // fleetResult asks for what became of a request whose answer was lost.
-func (p *Program) fleetResult() *cobra.Command {
+func (fl fleet) result() *cobra.Command {
 	return &cobra.Command{
 		Use: "result KEY", Short: "Ask again for the answer to a request whose answer was lost", Args: between(1, 1),
 		Long: `Ask again for the answer to a request whose answer was lost. The same request is sent again under
 its key: what was done is not done twice, and what was not done is done now. Where the fleet has a
 server, it says so if what was done is lost with its host.`,
 		Example: "  orange fleet result 5MZK2Q3RXW4T7YBN6VJPL8HCD",
-		RunE: p.inFleet(func(ctx context.Context, h *Services, f remote.Fleet, args []string) error {
-			if p.Served != nil {
-				reply, err := p.Served.Result(ctx, args[0])
+		RunE: fl.inFleet(func(ctx context.Context, h *Services, f remote.Fleet, args []string) error {
+			if fl.program.Served != nil {
+				reply, err := fl.program.Served.Result(ctx, args[0])
 				if err != nil {
 					return err
 				}
-				return p.pass(remote.Host{}, reply, "")
+				return pass(&fl.printer, remote.Host{}, reply, "")
 			}
 			kept, err := h.Fleet.Kept(args[0])
 			if err != nil {
@@ -479,14 +485,14 @@ server, it says so if what was done is lost with its host.`,
 			if err != nil {
 				return err
 			}
-			reply, err := p.ask(ctx, h, host, kept.Call, longestRequest)
+			reply, err := fl.ask(ctx, h, host, kept.Call, longestRequest)
 			if err != nil {
 				return notKnown(host, err, "ask again: orange fleet result "+args[0])
 			}
 			if err := h.Fleet.Drop(args[0]); err != nil {
 				return err
 			}
-			return p.pass(host, reply, kept.Call.Argv[1])
+			return pass(&fl.printer, host, reply, kept.Call.Argv[1])
 		}),
 	}
 }

@@ -13,13 +13,13 @@ import (
 )
 
 // fleetCreate creates a task at a host. Its id is made here, so that a repeat after a lost answer is the same task.
-func (p *Program) fleetCreate() *cobra.Command {
-	c := p.taskCreate()
+func (fl fleet) create() *cobra.Command {
+	c := taskCreate(fl.program)
 	var on string
 	onFlag(c, &on, "the host that gets the task")
 	c.Short = "Create a task at a host and start it there"
-	c.RunE = p.inFleet(func(ctx context.Context, h *Services, f remote.Fleet, args []string) error {
-		project, err := p.projectHere(ctx, h)
+	c.RunE = fl.inFleet(func(ctx context.Context, h *Services, f remote.Fleet, args []string) error {
+		project, err := fl.projectHere(ctx, h)
 		if on == "" {
 			err = errors.Join(usage("at which host? Give --on with one of: %s", f.Names()), err)
 		}
@@ -30,11 +30,11 @@ func (p *Program) fleetCreate() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		call, err := p.callOf(c, args)
+		call, err := callOf(&fl.input, c, args)
 		if err != nil {
 			return err
 		}
-		if p.project == "" {
+		if fl.project == "" {
 			call.Argv = slices.Insert(call.Argv, 2, "--project="+project)
 		}
 		key := call.Key
@@ -47,10 +47,10 @@ func (p *Program) fleetCreate() *cobra.Command {
 			}
 			call.Argv = slices.Insert(call.Argv, 2, "--id="+key)
 		}
-		if err := p.reach(ctx, h, f, host); err != nil {
+		if err := fl.reach(ctx, h, f, host); err != nil {
 			return err
 		}
-		return p.send(ctx, h, f, host, call, key)
+		return fl.send(ctx, h, f, host, call, key)
 	})
 	return c
 }
@@ -64,8 +64,8 @@ func newID() (string, error) {
 }
 
 // reach finds out whether a host answers, before anything is sent to it that could be done without an answer.
-func (p *Program) reach(ctx context.Context, h *Services, f remote.Fleet, host remote.Host) error {
-	one := p.askAll(ctx, h, f, []remote.Host{host}, remote.Call{V: remote.Version, Find: "-"})[0]
+func (fl fleet) reach(ctx context.Context, h *Services, f remote.Fleet, host remote.Host) error {
+	one := fl.askAll(ctx, h, f, []remote.Host{host}, remote.Call{V: remote.Version, Find: "-"})[0]
 	switch {
 	case one.err != nil:
 		return task.Notef(remote.ErrNotReached, "host %s was not reached, and nothing was sent: %v", host.Name, one.err)

@@ -18,7 +18,7 @@ import (
 // mostSkew is how far apart the clocks of two hosts may be before a person should know.
 const mostSkew = 5 * time.Second
 
-func (p *Program) fleetJoin() *cobra.Command {
+func (fl fleet) joinCommand() *cobra.Command {
 	var host remote.Host
 	var here, snapshots string
 	c := &cobra.Command{
@@ -36,7 +36,7 @@ there is no usual one. --as is the name of this host in the fleet.`,
 		Example: "  orange fleet join big --ssh me@big.example --snapshots origin\n" +
 			"  orange fleet join lab --ssh lab --command /opt/orange/bin/orange",
 	}
-	c.RunE = p.run(func(ctx context.Context, h *Services, args []string) error {
+	c.RunE = fl.program.run(func(ctx context.Context, h *Services, args []string) error {
 		if err := personHere(ctx, h, "join hosts"); err != nil {
 			return err
 		}
@@ -57,9 +57,9 @@ there is no usual one. --as is the name of this host in the fleet.`,
 		if c.Flags().Changed("snapshots") {
 			f.Snapshots = snapshots
 		} else if f.Snapshots == "" {
-			f.Snapshots = p.whereSnapshots()
+			f.Snapshots = whereSnapshots(&fl.input)
 		}
-		return p.join(ctx, h, f, host)
+		return fl.join(ctx, h, f, host)
 	})
 	c.Flags().StringVar(&host.SSH, "ssh", "", "where ssh finds it: [USER@]HOST, or a name of your ssh configuration")
 	c.Flags().StringVar(&host.Command, "command", "", "the path of orange there, if no login's PATH has it")
@@ -82,7 +82,7 @@ func nameOfHere(wanted string) string {
 }
 
 // whereSnapshots asks the person where snapshots go; there is no usual place.
-func (p *Program) whereSnapshots() string {
+func whereSnapshots(p *input) string {
 	if !p.Terminal || p.json {
 		return ""
 	}
@@ -95,8 +95,8 @@ func (p *Program) whereSnapshots() string {
 }
 
 // join asks a host who it is, and adds it to the fleet.
-func (p *Program) join(ctx context.Context, h *Services, f remote.Fleet, host remote.Host) error {
-	own, err := p.hello(ctx, h)
+func (fl fleet) join(ctx context.Context, h *Services, f remote.Fleet, host remote.Host) error {
+	own, err := fl.hello(ctx, h)
 	if err != nil {
 		return err
 	}
@@ -142,7 +142,7 @@ func (p *Program) join(ctx context.Context, h *Services, f remote.Fleet, host re
 	if err != nil {
 		return err
 	}
-	return p.sayJoined(f, host, there, notes)
+	return sayJoined(&fl.printer, f, host, there, notes)
 }
 
 // joined is a fleet with another host in it, or with a new way to one that it has.
@@ -161,7 +161,7 @@ func joined(now, wanted remote.Fleet, host remote.Host) (remote.Fleet, error) {
 	return now, nil
 }
 
-func (p *Program) sayJoined(f remote.Fleet, host remote.Host, there remote.Hello, notes []string) error {
+func sayJoined(p *printer, f remote.Fleet, host remote.Host, there remote.Hello, notes []string) error {
 	if p.json {
 		return p.printJSON(map[string]any{"here": f.Name, "host": host, "version": there.Version,
 			"snapshots": f.Snapshots, "notes": orEmpty(notes)})
@@ -174,11 +174,11 @@ func (p *Program) sayJoined(f remote.Fleet, host remote.Host, there remote.Hello
 	return nil
 }
 
-func (p *Program) fleetForget() *cobra.Command {
+func (fl fleet) forget() *cobra.Command {
 	return &cobra.Command{
 		Use: "forget NAME", Short: "Take a host out of the fleet; its tasks go on there", Args: between(1, 1),
 		Example: "  orange fleet forget lab",
-		RunE: p.inFleet(func(ctx context.Context, h *Services, f remote.Fleet, args []string) error {
+		RunE: fl.inFleet(func(ctx context.Context, h *Services, f remote.Fleet, args []string) error {
 			host, err := f.Host(args[0])
 			if err == nil && host.Here {
 				err = usage("cannot forget %s: that is this host", host.Name)
@@ -194,10 +194,10 @@ func (p *Program) fleetForget() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if p.json {
-				return p.printJSON(map[string]any{"forgot": host})
+			if fl.json {
+				return fl.printJSON(map[string]any{"forgot": host})
 			}
-			p.say("forgot host %s; its tasks go on there", host.Name)
+			fl.say("forgot host %s; its tasks go on there", host.Name)
 			return nil
 		}),
 	}
@@ -214,19 +214,19 @@ type hostView struct {
 	Skew     int64    `json:"clock_skew"` // seconds
 }
 
-func (p *Program) fleetHosts() *cobra.Command {
+func (fl fleet) hosts() *cobra.Command {
 	return &cobra.Command{
 		Use: "hosts", Short: "List the hosts, and how they are", Args: between(0, 0),
 		Long: `List the hosts, and how they are. They are asked all at once, 5 seconds each. Where one was not
 reached, the exit status is 1: that says nothing of the tasks there.`,
 		Example: "  orange fleet hosts --json",
-		RunE: p.inFleet(func(ctx context.Context, h *Services, f remote.Fleet, _ []string) error {
-			all := p.askAll(ctx, h, f, f.All(), remote.Call{V: remote.Version})
+		RunE: fl.inFleet(func(ctx context.Context, h *Services, f remote.Fleet, _ []string) error {
+			all := fl.askAll(ctx, h, f, f.All(), remote.Call{V: remote.Version})
 			views := []hostView{}
 			for _, one := range all {
 				views = append(views, viewOfHost(one, time.Now()))
 			}
-			if err := p.sayHosts(views); err != nil {
+			if err := sayHosts(&fl.printer, views); err != nil {
 				return err
 			}
 			if slices.ContainsFunc(views, func(v hostView) bool { return !v.Reached }) {
@@ -256,7 +256,7 @@ func viewOfHost(one told, now time.Time) hostView {
 	return v
 }
 
-func (p *Program) sayHosts(views []hostView) error {
+func sayHosts(p *printer, views []hostView) error {
 	if p.json {
 		return p.printJSON(map[string]any{"hosts": views})
 	}
@@ -277,37 +277,37 @@ func (p *Program) sayHosts(views []hostView) error {
 }
 
 // fleetAttach opens an agent's window, at the host that has the task.
-func (p *Program) fleetAttach() *cobra.Command {
+func (fl fleet) attach() *cobra.Command {
 	var on, role string
 	c := &cobra.Command{
 		Use: "attach ID", Short: "Open an agent's window at its host, to read or to type", Args: between(1, 1),
 		Long: `Open an agent's window at its host, by ssh -t and "orange task attach" there. The terminal is your
 own: F12 returns to where you were.`,
 		Example: "  orange fleet attach 4Fz",
-		RunE: p.inFleet(func(ctx context.Context, h *Services, f remote.Fleet, args []string) error {
-			at, id, err := p.whose(ctx, h, f, on, args[0], true)
+		RunE: fl.inFleet(func(ctx context.Context, h *Services, f remote.Fleet, args []string) error {
+			at, id, err := fl.whose(ctx, h, f, on, args[0], true)
 			if err != nil {
 				return err
 			}
-			p.lend()
+			fl.lend()
 			if at.Here || at.Name == f.Name {
-				argv, err := h.Commands.Attach(ctx, id, role, !p.json)
-				if err != nil || !p.json {
+				argv, err := h.Commands.Attach(ctx, id, role, !fl.json)
+				if err != nil || !fl.json {
 					return err
 				}
-				return p.printJSON(map[string]any{"attach": argv})
+				return fl.printJSON(map[string]any{"attach": argv})
 			}
-			if p.Served != nil && at.SSH == "" {
+			if fl.program.Served != nil && at.SSH == "" {
 				return usage("cannot open the window of task %s from here: host %s does not say how ssh reaches it; "+
 					"write \"ssh: [USER@]HOST\" into its fleet.yml, or log in there: orange task attach %s", id,
 					at.Name, id)
 			}
-			err = p.flush()
-			argv, failed := h.Fleet.Attach(ctx, at, id, role, !p.json)
-			if err = errors.Join(err, failed); err != nil || !p.json {
+			err = fl.flush()
+			argv, failed := h.Fleet.Attach(ctx, at, id, role, !fl.json)
+			if err = errors.Join(err, failed); err != nil || !fl.json {
 				return err
 			}
-			return p.printJSON(map[string]any{"attach": argv})
+			return fl.printJSON(map[string]any{"attach": argv})
 		}),
 	}
 	c.Flags().StringVar(&on, "on", "", "the host that has the task (default: the one that says so)")

@@ -21,7 +21,6 @@ import (
 	"orange/internal/rules/rejection"
 	"orange/internal/rules/signed"
 	"orange/internal/rules/task"
-	"orange/internal/ui/dashboard/screen"
 )
 
 const thatID = "OrangeStory0000000001"
@@ -139,9 +138,9 @@ func fleetOf(big, lab func(remote.Call) (remote.Reply, error)) (*Program, *hosts
 		by:   map[string]func(remote.Call) (remote.Reply, error){"big": big, "lab": lab},
 		kept: map[string]remote.Pending{}}
 	var out bytes.Buffer
-	p := &Program{Version: "v1", Age: screen.Age, In: strings.NewReader(""), Out: printable.NewWriter(&out),
-		Err: printable.NewWriter(&out), services: &Services{Fleet: f, Identity: someone{}, Queries: noTasks{},
-			Projects: noProjects{}}}
+	p := &Program{Version: "v1", services: &Services{Fleet: f, Identity: someone{}, Queries: noTasks{},
+		Projects: noProjects{}}}
+	p.In, p.Out, p.Err = strings.NewReader(""), printable.NewWriter(&out), printable.NewWriter(&out)
 	return p, f, &out
 }
 
@@ -332,12 +331,13 @@ func TestFleetList_hasTheTasksOfAllHostsAndSaysWhichAreMissing(t *testing.T) {
 		t.Errorf("found %v", all)
 	}
 	var out bytes.Buffer
-	p = &Program{Out: printable.NewWriter(&out), Err: printable.NewWriter(&out), Age: screen.Age}
+	p = &Program{}
+	p.Out, p.Err = printable.NewWriter(&out), printable.NewWriter(&out)
 	reply := func(host, text string, exit int) told {
 		return told{host: remote.Host{Name: host}, reply: remote.Reply{V: 1, Stdout: text, Exit: exit}}
 	}
 	gone := told{host: remote.Host{Name: "odd"}, err: errors.New("refused\x1b[2J")}
-	err := p.listAll([]told{reply("big", of("old", "2024-01-02T00:00:00Z", true), 0),
+	err := listAll(&p.printer, []told{reply("big", of("old", "2024-01-02T00:00:00Z", true), 0),
 		reply("lab", of("new", "2024-01-03T00:00:00Z", true), 0),
 		reply("low", of("over", "2024-01-04T00:00:00Z", false), 0), gone,
 		reply("nix", `{"error":"there is no project","code":"not_found"}`, exitNotFound)}, wanted{}, nil)
@@ -352,7 +352,7 @@ func TestFleetList_hasTheTasksOfAllHostsAndSaysWhichAreMissing(t *testing.T) {
 		t.Errorf("it printed\n%s", text)
 	}
 	wrong := reply("big", `{"error":"found \"x\" as --status","code":"usage"}`, exitUsage)
-	if err := p.listAll([]told{wrong, wrong}, wanted{}, nil); !errors.Is(err, task.ErrUsage) {
+	if err := listAll(&p.printer, []told{wrong, wrong}, wanted{}, nil); !errors.Is(err, task.ErrUsage) {
 		t.Errorf("what all hosts refuse: %v", err)
 	}
 }
@@ -385,7 +385,8 @@ func TestAnsweredList_saysHowLongAgoTasksWereChanged(t *testing.T) {
 		UpdatedAt: time.Now().Add(-3 * time.Hour)}}}
 	services := *p.services
 	services.Queries, services.Conflicts = c, c
-	reply := p.perform(t.Context(), &services, remote.Call{V: remote.Version, Argv: []string{"task", "list", "--all"}},
+	reply := newAnswerer(p).perform(t.Context(), &services,
+		remote.Call{V: remote.Version, Argv: []string{"task", "list", "--all"}},
 		sender{})
 	if !regexp.MustCompile(`(?m)CHANGED.*\none .*3h`).MatchString(reply.Stdout) {
 		t.Errorf("it answers %+v", reply)
@@ -395,12 +396,12 @@ func TestAnsweredList_saysHowLongAgoTasksWereChanged(t *testing.T) {
 func TestFleetList_hasTheTaskThatEndedLastFirst(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	p := &Program{Out: printable.NewWriter(&out), Err: printable.NewWriter(&out), Age: screen.Age}
+	p := &printer{Out: printable.NewWriter(&out), Err: printable.NewWriter(&out)}
 	of := func(id, ended string) told {
 		return told{host: remote.Host{Name: "big"}, reply: remote.Reply{V: 1, Stdout: fmt.Sprintf(
 			`{"tasks":[{"id":%q,"status":"merged","entered_at":%q}]}`, id, ended)}}
 	}
-	err := p.listAll([]told{of("first", "2024-01-02T00:00:00Z"), of("last", "2024-01-03T00:00:00Z"),
+	err := listAll(p, []told{of("first", "2024-01-02T00:00:00Z"), of("last", "2024-01-03T00:00:00Z"),
 		of("old", "2024-01-01T00:00:00Z")}, wanted{done: true}, nil)
 	text := out.String()
 	at := func(word string) int { return strings.Index(text, word) }
@@ -502,14 +503,14 @@ func TestPerform_marksWhoseWayAPersonCame(t *testing.T) {
 func TestEveryCommandOfATaskIsAnOperationOfTheTable(t *testing.T) {
 	t.Parallel()
 	inFleet := map[string]bool{"restore": true} // rescue does it
-	for _, c := range (&Program{}).fleetCommands().Commands() {
+	for _, c := range fleetCommands(&Program{}).Commands() {
 		inFleet[c.Name()] = true
 	}
 	rows := map[string]api.Op{}
 	for _, o := range api.Table() {
 		rows[o.Name] = o
 	}
-	for _, c := range (&Program{}).taskCommands().Commands() {
+	for _, c := range taskCommands(&Program{}).Commands() {
 		name := c.Name()
 		row, there := rows[name]
 		if !there {
@@ -541,7 +542,7 @@ func TestFleet_saysWhatAHostAdvisesAsItIsDoneFromHere(t *testing.T) {
 			t.Errorf("%q: %q", said, got)
 		}
 	}
-	c := (&Program{}).fleetCommands()
+	c := fleetCommands(&Program{})
 	for _, name := range []string{"watch", "wait", "check", "replay", "verify", "stats", "restore"} {
 		if err := c.RunE(c, []string{name}); !errors.Is(err, task.ErrUsage) ||
 			!strings.Contains(err.Error(), `run "orange task `+name+`" at the host itself`) {
@@ -558,7 +559,7 @@ func TestPerform_readsNoFileForAnotherHost(t *testing.T) {
 	t.Parallel()
 	p, _, _ := fleetOf(lost, lost)
 	call := remote.Call{V: 1, Argv: []string{"task", "create", "--context=/etc/hostname", "--", "a", "b"}}
-	if r := p.perform(t.Context(), p.services, call, sender{via: overSSH}); r.Exit != exitUsage ||
+	if r := newAnswerer(p).perform(t.Context(), p.services, call, sender{via: overSSH}); r.Exit != exitUsage ||
 		!strings.Contains(r.Stderr, `the text of "/etc/hostname" was not sent`) {
 		t.Errorf("found %+v", r)
 	}

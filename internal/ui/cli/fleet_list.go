@@ -19,10 +19,11 @@ import (
 	"orange/internal/rules/printable"
 	"orange/internal/rules/record"
 	"orange/internal/rules/task"
+	"orange/internal/ui/dashboard/screen"
 )
 
-func (p *Program) fleetList() *cobra.Command {
-	c := p.taskList()
+func (fl fleet) list() *cobra.Command {
+	c := taskList(fl.program)
 	var on string
 	onFlag(c, &on, "only the tasks of this host")
 	c.Short = "List the tasks of all hosts"
@@ -33,17 +34,17 @@ not in the list then does not mean that it is gone.
 
 With --json each task also has "host", and "hosts" says of each host whether it was reached.`
 	c.Example = "  orange fleet list\n  orange fleet list --mine --all\n  orange fleet list --on big --json"
-	c.RunE = p.inFleet(func(ctx context.Context, h *Services, f remote.Fleet, args []string) error {
-		if err := p.exactly(c); err != nil {
+	c.RunE = fl.inFleet(func(ctx context.Context, h *Services, f remote.Fleet, args []string) error {
+		if err := fl.exactly(c); err != nil {
 			return err
 		}
-		call, err := p.callOf(c, args, "json")
+		call, err := callOf(&fl.input, c, args, "json")
 		if err != nil {
 			return err
 		}
 		call.Argv = slices.Insert(call.Argv, 2, "--json")
 		all, err := c.Flags().GetBool("all")
-		if err == nil && !all && p.project == "" {
+		if err == nil && !all && fl.project == "" {
 			_, here, lost := h.Identity.Here(ctx)
 			if err = lost; here != "" {
 				call.Argv = slices.Insert(call.Argv, 2, "--project="+here)
@@ -65,10 +66,10 @@ With --json each task also has "host", and "hosts" says of each host whether it 
 		if want.done, err = c.Flags().GetBool("done"); err != nil {
 			return err
 		}
-		if p.Served != nil {
-			return p.listServed(ctx, h, f, on, call, want)
+		if fl.program.Served != nil {
+			return servedFleet{fl}.list(ctx, h, f, on, call, want)
 		}
-		return p.listAll(p.askAll(ctx, h, f, hosts, call), want, nil)
+		return listAll(&fl.printer, fl.askAll(ctx, h, f, hosts, call), want, nil)
 	})
 	return c
 }
@@ -136,7 +137,7 @@ type unlisted struct {
 func (u *unlisted) Error() string { return u.text }
 
 // listAll prints the tasks of all hosts, and says which hosts gave none. Others are tasks that no host listed.
-func (p *Program) listAll(all []told, want wanted, others []listedTask) error {
+func listAll(p *printer, all []told, want wanted, others []listedTask) error {
 	tasks := others
 	var failed []error
 	hosts := []map[string]any{}
@@ -164,7 +165,7 @@ func (p *Program) listAll(all []told, want wanted, others []listedTask) error {
 		}
 	}
 	arrange(tasks, want)
-	if err := p.printAll(tasks, hosts, want); err != nil {
+	if err := printAll(p, tasks, hosts, want); err != nil {
 		return err
 	}
 	if lost > 0 {
@@ -199,7 +200,7 @@ func arrange(tasks []listedTask, want wanted) {
 	})
 }
 
-func (p *Program) printAll(tasks []listedTask, hosts []map[string]any, want wanted) error {
+func printAll(p *printer, tasks []listedTask, hosts []map[string]any, want wanted) error {
 	if p.json {
 		views := make([]json.RawMessage, len(tasks))
 		for i, t := range tasks {
@@ -222,7 +223,7 @@ func (p *Program) printAll(tasks []listedTask, hosts []map[string]any, want want
 		}
 		return p.table(table{rows: rows, gives: []int{6, 5, 2}})
 	}
-	return p.tableOfAll(tasks, want)
+	return tableOfAll(p, tasks, want)
 }
 
 // withHost is a task's JSON with the host in it, the names in their order.
@@ -235,12 +236,12 @@ func withHost(t listedTask) json.RawMessage {
 	return slices.Concat([]byte(`{"host":`), name, []byte(","), rest)
 }
 
-func (p *Program) tableOfAll(tasks []listedTask, want wanted) error {
+func tableOfAll(p *printer, tasks []listedTask, want wanted) error {
 	rows := [][]string{{"ID", "HOST", "PROJECT", "STATUS", "AGENT", "BRANCH", ageTitle(want.done), "SUMMARY"}}
 	conflicting, now := false, time.Now()
 	for _, t := range tasks {
 		row := []string{t.ID, cmp.Or(t.host, "-"), t.Project, string(t.Status), cmp.Or(t.Known,
-			p.marks(t.task(), t.Session, t.NeedsYou, t.After)), t.Branch, p.Age(want.at(t.task()), now),
+			marksOf(t.task(), t.Session, t.NeedsYou, t.After)), t.Branch, screen.Age(want.at(t.task()), now),
 			inOneLine(t.Summary)}
 		if mark := conflictMark(t.overview(), t.ID); mark != "" {
 			row, conflicting = append(row, mark), true

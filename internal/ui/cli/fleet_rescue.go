@@ -15,27 +15,29 @@ import (
 	"orange/internal/rules/task"
 )
 
-func (p *Program) fleetSnapshot() *cobra.Command {
-	c := p.forwardedTo(p.taskSnapshot(), "to")
+func (fl fleet) snapshot() *cobra.Command {
+	c := fl.forwardedTo(taskSnapshot(fl.program), "to")
 	c.Use = "snapshot ID" // another task may be at another host
 	c.Long, _, _ = strings.Cut(c.Long, "\nThose of several")
 	return c
 }
 
-func (p *Program) fleetLeave() *cobra.Command { return p.forwardedTo(p.taskLeave(), "push-to") }
+func (fl fleet) leave() *cobra.Command {
+	return fl.forwardedTo(taskLeave(fl.program), "push-to")
+}
 
 // forwardedTo is a forwarded command whose flag is the place of snapshots, where the person names none.
-func (p *Program) forwardedTo(c *cobra.Command, flag string) *cobra.Command {
+func (fl fleet) forwardedTo(c *cobra.Command, flag string) *cobra.Command {
 	var on string
 	onFlag(c, &on, "the host that has the task (default: the one that says so)")
 	c.Args = between(1, 1)
-	c.RunE = p.inFleet(func(ctx context.Context, h *Services, f remote.Fleet, args []string) error {
+	c.RunE = fl.inFleet(func(ctx context.Context, h *Services, f remote.Fleet, args []string) error {
 		if to := c.Flags().Lookup(flag); !to.Changed && f.Snapshots != "" {
 			if err := c.Flags().Set(flag, f.Snapshots); err != nil {
 				return err
 			}
 		}
-		return p.forward(ctx, h, f, c, on, args)
+		return fl.forward(ctx, h, f, c, on, args)
 	})
 	return c
 }
@@ -46,7 +48,7 @@ type rescue struct {
 	to                        remote.Host
 }
 
-func (p *Program) fleetRescue() *cobra.Command {
+func (fl fleet) rescueCommand() *cobra.Command {
 	var r rescue
 	var to string
 	c := &cobra.Command{
@@ -65,7 +67,7 @@ then on the old one cannot push one, nor anything else for the task.
 The ID has to be whole: 21 letters and digits.`,
 		Example: "  orange fleet rescue 4FzXk0aB3cD5eF7gH9iJ1 --to big --now \"lab has burnt down\" --project web",
 	}
-	c.RunE = p.inFleet(func(ctx context.Context, h *Services, f remote.Fleet, args []string) error {
+	c.RunE = fl.inFleet(func(ctx context.Context, h *Services, f remote.Fleet, args []string) error {
 		var err error
 		if r.id = args[0]; strings.TrimSpace(r.reason) == "" {
 			err = usage("no program here can tell whether the host of task %s is dead: say that it is, with --now "+
@@ -88,13 +90,13 @@ The ID has to be whole: 21 letters and digits.`,
 		if r.to, err = f.Host(to); err != nil {
 			return err
 		}
-		if r.project = p.project; r.project == "" {
+		if r.project = fl.project; r.project == "" {
 			_, r.project, err = h.Identity.Here(ctx)
 		}
 		if err != nil {
 			return err
 		}
-		return p.rescue(ctx, h, f, r)
+		return fl.rescue(ctx, h, f, r)
 	})
 	c.Flags().StringVar(&to, "to", "", "the host that gets it (default: this one)")
 	c.Flags().StringVar(&r.reason, "now", "", "why you know that the host which has it is dead")
@@ -103,10 +105,10 @@ The ID has to be whole: 21 letters and digits.`,
 }
 
 // rescue brings a task back, and has the hosts let it go that have it and answer.
-func (p *Program) rescue(ctx context.Context, h *Services, f remote.Fleet, r rescue) error {
+func (fl fleet) rescue(ctx context.Context, h *Services, f remote.Fleet, r rescue) error {
 	var holders []remote.Host
 	var notes []string
-	for _, one := range p.askAll(ctx, h, f, f.All(), remote.Call{V: remote.Version, Find: r.id}) {
+	for _, one := range fl.askAll(ctx, h, f, f.All(), remote.Call{V: remote.Version, Find: r.id}) {
 		has := len(one.reply.Found) == 1 && one.reply.Found[0].ID == r.id
 		switch {
 		case one.problem() != "" && one.host.Name == r.to.Name:
@@ -126,27 +128,27 @@ func (p *Program) rescue(ctx context.Context, h *Services, f remote.Fleet, r res
 		return usage("which project? Be in its folder, or name it with --project")
 	}
 	for _, host := range holders {
-		if _, err := p.done(ctx, h, host, "snapshot", "--to="+r.from, "--", r.id); err != nil {
+		if _, err := fl.done(ctx, h, host, "snapshot", "--to="+r.from, "--", r.id); err != nil {
 			notes = append(notes, fmt.Sprintf("host %s could not take a last snapshot: %v", host.Name, err))
 		}
 	}
-	back, err := p.done(ctx, h, r.to, "restore", "--from="+r.from, "--project="+r.project, "--reason="+r.reason, "--",
+	back, err := fl.done(ctx, h, r.to, "restore", "--from="+r.from, "--project="+r.project, "--reason="+r.reason, "--",
 		r.id)
 	if err != nil {
 		return err
 	}
 	for _, host := range holders {
 		why := "it goes on at " + r.to.Name + ": " + r.reason
-		if _, err := p.done(ctx, h, host, "leave", "--yes", "--reason="+why, "--push-to="+r.from, "--",
+		if _, err := fl.done(ctx, h, host, "leave", "--yes", "--reason="+why, "--push-to="+r.from, "--",
 			r.id); err != nil {
 			notes = append(notes, fmt.Sprintf("host %s did not let it go: %v; orange fleet leave %s --on %s --yes",
 				host.Name, err, r.id, host.Name))
 		}
 	}
-	return p.sayRescued(r, back, notes)
+	return sayRescued(&fl.printer, r, back, notes)
 }
 
-func (p *Program) sayRescued(r rescue, back json.RawMessage, notes []string) error {
+func sayRescued(p *printer, r rescue, back json.RawMessage, notes []string) error {
 	if p.json {
 		return p.printJSON(map[string]any{"id": r.id, "host": r.to.Name, "reason": r.reason, "restored": back,
 			"notes": orEmpty(notes)})
@@ -166,9 +168,9 @@ func (p *Program) sayRescued(r rescue, back json.RawMessage, notes []string) err
 }
 
 // done does a command of "orange task" at a host, and answers its JSON.
-func (p *Program) done(ctx context.Context, h *Services, host remote.Host, words ...string) (json.RawMessage, error) {
+func (fl fleet) done(ctx context.Context, h *Services, host remote.Host, words ...string) (json.RawMessage, error) {
 	argv := append([]string{"task", words[0], "--json"}, words[1:]...)
-	reply, err := p.ask(ctx, h, host, remote.Call{V: remote.Version, Argv: argv}, longestRequest)
+	reply, err := fl.ask(ctx, h, host, remote.Call{V: remote.Version, Argv: argv}, longestRequest)
 	switch {
 	case err != nil:
 		return nil, task.Notef(remote.ErrNotKnown, "host %s did not answer (%v): it is not known whether it did this: "+

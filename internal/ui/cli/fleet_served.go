@@ -34,13 +34,15 @@ type Served interface {
 	Result(ctx context.Context, key string) (remote.Reply, error)
 }
 
-// servedCommands are those of a fleet with a server.
-func (p *Program) servedCommands() *cobra.Command {
-	c := group("fleet", "Work with the tasks of a fleet, through its server",
-		"  orange fleet create \"Fix the login\" --project web\n  orange fleet list\n  orange fleet why 4Fz",
-		p.servedHosts(), p.fleetList(), p.servedCreate(), p.fleetAttach(), p.fleetSnapshot(), p.servedRescue(),
-		p.fleetResult())
-	p.addForwarded(c)
+// servedFleet is what is different where a fleet has a server.
+type servedFleet struct{ fleet }
+
+// commands are those of a fleet with a server.
+func (s servedFleet) commands() *cobra.Command {
+	c := s.program.group("fleet", "Work with the tasks of a fleet, through its server",
+		"  orange fleet create \"Fix the login\" --project web\n  orange fleet list\n  orange fleet why 4Fz")
+	c.AddCommand(s.hosts(), s.fleet.list(), s.create(), s.attach(), s.snapshot(), s.rescue(), s.result())
+	s.addForwarded(c)
 	refused := func(*cobra.Command, []string) error {
 		return usage("a fleet with a server forgets no host by itself: run \"orange-fleet remove NAME\" where its " +
 			"authority is")
@@ -51,9 +53,9 @@ func (p *Program) servedCommands() *cobra.Command {
 
 // holder finds the host that has the task which a word means, and the task's id. It tells who reads of the task what
 // other hosts have pushed of it.
-func (p *Program) holder(ctx context.Context, f remote.Fleet, on, word string, reads bool) (remote.Host, string,
+func (s servedFleet) holder(ctx context.Context, f remote.Fleet, on, word string, reads bool) (remote.Host, string,
 	error) {
-	found, err := p.Served.Find(ctx, word)
+	found, err := s.program.Served.Find(ctx, word)
 	if err != nil {
 		return remote.Host{}, "", err
 	}
@@ -77,7 +79,7 @@ func (p *Program) holder(ctx context.Context, f remote.Fleet, on, word string, r
 	}
 	t := found[0]
 	if t.Host == "" {
-		known, err := p.Served.Known(ctx)
+		known, err := s.program.Served.Known(ctx)
 		if err != nil {
 			return remote.Host{}, "", err
 		}
@@ -91,7 +93,7 @@ func (p *Program) holder(ctx context.Context, f remote.Fleet, on, word string, r
 	}
 	for _, a := range t.Apart {
 		if reads {
-			p.warn("%s had task %s until epoch %d; what it has done since its last snapshot is at %s, where "+
+			s.warn("%s had task %s until epoch %d; what it has done since its last snapshot is at %s, where "+
 				"snapshots are", a.Host, t.ID, a.Epoch, a.Ref)
 		}
 	}
@@ -100,17 +102,17 @@ func (p *Program) holder(ctx context.Context, f remote.Fleet, on, word string, r
 
 // cancelWaiting cancels a task that no host has had. It is asked for as it is of a host: with --yes where no question
 // can be asked.
-func (p *Program) cancelWaiting(ctx context.Context, c *cobra.Command, id string) error {
+func (s servedFleet) cancelWaiting(ctx context.Context, c *cobra.Command, id string) error {
 	if yes, err := c.Flags().GetBool("yes"); err != nil || !yes {
 		return usage("cannot ask whether to cancel task %s, which waits for a place: say --yes", id)
 	}
-	if err := p.Served.Cancel(ctx, id); err != nil {
+	if err := s.program.Served.Cancel(ctx, id); err != nil {
 		return err
 	}
-	if p.json {
-		return p.printJSON(map[string]any{"id": id, "ended": true})
+	if s.json {
+		return s.printJSON(map[string]any{"id": id, "ended": true})
 	}
-	p.say("task %s is cancelled: no host has had it", id)
+	s.say("task %s is cancelled: no host has had it", id)
 	return nil
 }
 
@@ -130,22 +132,22 @@ type servedHost struct {
 	Harnesses []string `json:"harnesses"`
 }
 
-func (p *Program) servedHosts() *cobra.Command {
+func (s servedFleet) hosts() *cobra.Command {
 	return &cobra.Command{
 		Use: "hosts", Short: "List the hosts, and how they are", Args: between(0, 0),
 		Long: `List the hosts, and how they are, as the server of the fleet knows it. A host that has been silent for
 90 seconds is lost: the exit status is 1 then. Its agents may go on all the same.`,
 		Example: "  orange fleet hosts --json",
-		RunE: p.inFleet(func(ctx context.Context, _ *Services, _ remote.Fleet, _ []string) error {
-			known, err := p.Served.Known(ctx)
+		RunE: s.inFleet(func(ctx context.Context, _ *Services, _ remote.Fleet, _ []string) error {
+			known, err := s.program.Served.Known(ctx)
 			if err != nil {
 				return err
 			}
 			views, lost := []servedHost{}, false
 			for _, h := range known.Hosts {
-				views, lost = append(views, p.hostOf(known, h)), lost || !h.Here
+				views, lost = append(views, servedHostOf(s.zone, known, h)), lost || !h.Here
 			}
-			if err := p.sayServedHosts(known, views); err != nil {
+			if err := sayServedHosts(&s.printer, known, views); err != nil {
 				return err
 			}
 			if lost {
@@ -156,12 +158,12 @@ func (p *Program) servedHosts() *cobra.Command {
 	}
 }
 
-func (p *Program) hostOf(known remote.ServerView, h remote.ServerHost) servedHost {
+func servedHostOf(z zone, known remote.ServerView, h remote.ServerHost) servedHost {
 	v := servedHost{Name: h.Name, SSH: h.SSH, Reached: h.Here, Since: task.FormatTime(h.Since), Version: h.Version,
 		Free: h.Free, Draining: h.Draining, Projects: orEmpty(h.Projects), Labels: orEmpty(h.Labels),
 		Harnesses: orEmpty(h.Harness)}
 	if !h.Here {
-		v.Problem = "lost since " + remote.Clock(p.inZone(h.Since))
+		v.Problem = "lost since " + remote.Clock(z.inZone(h.Since))
 	}
 	for _, t := range known.Tasks {
 		if t.Host == h.Name {
@@ -171,7 +173,7 @@ func (p *Program) hostOf(known remote.ServerView, h remote.ServerHost) servedHos
 	return v
 }
 
-func (p *Program) sayServedHosts(known remote.ServerView, views []servedHost) error {
+func sayServedHosts(p *printer, known remote.ServerView, views []servedHost) error {
 	if p.json {
 		return p.printJSON(map[string]any{"as_of": task.FormatTime(known.At), "hosts": views})
 	}
@@ -195,17 +197,17 @@ func (p *Program) sayServedHosts(known remote.ServerView, views []servedHost) er
 }
 
 // inZone is a time in the zone that the person wants.
-func (p *Program) inZone(at time.Time) time.Time {
-	if p.utc {
+func (z zone) inZone(at time.Time) time.Time {
+	if z.utc {
 		return at.UTC()
 	}
 	return at.Local()
 }
 
 // listServed lists the tasks of the hosts that are there, and those of the server that no such host has.
-func (p *Program) listServed(ctx context.Context, h *Services, f remote.Fleet, on string, call remote.Call,
+func (s servedFleet) list(ctx context.Context, h *Services, f remote.Fleet, on string, call remote.Call,
 	want wanted) error {
-	known, err := p.Served.Known(ctx)
+	known, err := s.program.Served.Known(ctx)
 	if err != nil {
 		return err
 	}
@@ -222,12 +224,12 @@ func (p *Program) listServed(ctx context.Context, h *Services, f remote.Fleet, o
 		case host.Here:
 			here = append(here, one)
 		default:
-			since := remote.Clock(p.inZone(host.Since))
+			since := remote.Clock(s.inZone(host.Since))
 			lost = append(lost, told{host: one, err: task.Notef(remote.ErrNotReached, "lost since %s", since)})
 		}
 	}
-	all := append(p.askAll(ctx, h, f, here, call), lost...)
-	return p.listAll(all, want, p.untold(known, all, on, call))
+	all := append(s.askAll(ctx, h, f, here, call), lost...)
+	return listAll(&s.printer, all, want, untold(s.zone, known, all, on, call))
 }
 
 // lists reports whether a host has listed a task.
@@ -238,7 +240,7 @@ func lists(one told, id string) bool {
 
 // untold are the tasks that the server has and that no host listed, because it did not answer, because the task is not
 // on record there any more, or not yet, or because no host has it.
-func (p *Program) untold(known remote.ServerView, all []told, on string, call remote.Call) []listedTask {
+func untold(z zone, known remote.ServerView, all []told, on string, call remote.Call) []listedTask {
 	project, only := "", false
 	for _, word := range call.Argv {
 		name, value, _ := strings.Cut(word, "=")
@@ -258,7 +260,7 @@ func (p *Program) untold(known remote.ServerView, all []told, on string, call re
 			continue
 		}
 		one := listedTask{ID: t.ID, Project: t.Project, Branch: t.Branch, Status: t.Status, Summary: t.Summary,
-			Attention: t.Attention, Live: t.Live, Known: t.LastTold(p.inZone(known.At).Location()), host: t.Host}
+			Attention: t.Attention, Live: t.Live, Known: t.LastTold(z.inZone(known.At).Location()), host: t.Host}
 		if host, there := known.Host(t.Host); there && !host.Here {
 			one.Known = "lost, " + one.Known
 		}
@@ -281,42 +283,42 @@ func (p *Program) untold(known remote.ServerView, all []told, on string, call re
 }
 
 // servedCreate creates a task at whichever host has a place for it.
-func (p *Program) servedCreate() *cobra.Command {
-	c := p.taskCreate()
+func (s servedFleet) create() *cobra.Command {
+	c := taskCreate(s.program)
 	var on string
 	onFlag(c, &on, "a label, or a host, that gets the task (default: any host with a free place)")
 	c.Short = "Create a task at a host with a free place, and start it there"
 	c.Long = `Create a task at a host with a free place, and start it there: at any one, or at those with the label, or
 at the very host, that --on names. Orange waits 30 seconds for the host's answer. If no host has a
 place by then, it says what the task waits for, and the task is created as soon as there is one.`
-	c.RunE = p.inFleet(func(ctx context.Context, h *Services, _ remote.Fleet, args []string) error {
-		b, err := p.birthOf(ctx, h, c, on, args)
+	c.RunE = s.inFleet(func(ctx context.Context, h *Services, _ remote.Fleet, args []string) error {
+		b, err := birthOf(ctx, s.finder, h, c, on, args)
 		if err != nil {
 			return err
 		}
-		born, err := p.Served.Create(ctx, b)
+		born, err := s.program.Served.Create(ctx, b)
 		if err != nil {
 			return err
 		}
 		if born.Reply != nil {
-			return p.pass(remote.Host{Name: born.Host}, *born.Reply, "create")
+			return pass(&s.printer, remote.Host{Name: born.Host}, *born.Reply, "create")
 		}
 		if born.There {
-			return p.sayThere(born.Task)
+			return sayThere(&s.printer, born.Task)
 		}
-		known, err := p.Served.Known(ctx)
+		known, err := s.program.Served.Known(ctx)
 		if err != nil {
 			return err
 		}
-		return p.sayQueued(known, born.Task)
+		return sayQueued(&s.printer, known, born.Task)
 	})
 	return c
 }
 
 // birthOf is what a task is created from by a command line.
-func (p *Program) birthOf(ctx context.Context, h *Services, c *cobra.Command, on string, args []string) (
+func birthOf(ctx context.Context, p *finder, h *Services, c *cobra.Command, on string, args []string) (
 	b remote.Placement, err error) {
-	if b.Call, err = p.callOf(c, args, "project", "id", "epoch"); err != nil {
+	if b.Call, err = callOf(&p.input, c, args, "project", "id", "epoch"); err != nil {
 		return b, err
 	}
 	var n task.New
@@ -372,7 +374,7 @@ func timeOr(at time.Time) string {
 }
 
 // sayThere says that a task is there already under its id.
-func (p *Program) sayThere(t remote.ServerTask) error {
+func sayThere(p *printer, t remote.ServerTask) error {
 	if p.json {
 		return p.printJSON(map[string]any{"task": rowOf(t), "queued": false, "there": true})
 	}
@@ -381,7 +383,7 @@ func (p *Program) sayThere(t remote.ServerTask) error {
 }
 
 // sayQueued says what a task waits for.
-func (p *Program) sayQueued(known remote.ServerView, t remote.ServerTask) error {
+func sayQueued(p *printer, known remote.ServerView, t remote.ServerTask) error {
 	why, hosts := known.Why(t)
 	if t.Host != "" {
 		why = "host " + t.Host + " has been asked to take it, and has not answered yet"

@@ -12,7 +12,6 @@ import (
 	"orange/internal/api/remote"
 	"orange/internal/rules/printable"
 	"orange/internal/rules/task"
-	"orange/internal/ui/dashboard/screen"
 )
 
 // served is a fleet with a server: h1 is there, h2 is lost, and a task waits.
@@ -85,9 +84,9 @@ func runServed(t *testing.T, s *served, words ...string) (exit int, out, talk st
 			return remote.Reply{V: 1, Stdout: list}, nil
 		}}}
 	var said, talked bytes.Buffer
-	p := &Program{Version: "v1", Age: screen.Age, In: strings.NewReader(""), Out: printable.NewWriter(&said),
-		Err: printable.NewWriter(&talked), Served: s, services: &Services{Fleet: s, Identity: someone{},
-			Queries: noTasks{}, Projects: noProjects{}}}
+	p := &Program{Version: "v1", Served: s, services: &Services{Fleet: s, Identity: someone{},
+		Queries: noTasks{}, Projects: noProjects{}}}
+	p.In, p.Out, p.Err = strings.NewReader(""), printable.NewWriter(&said), printable.NewWriter(&talked)
 	exit = p.Run(t.Context(), append([]string{"fleet"}, words...))
 	return exit, said.String(), talked.String()
 }

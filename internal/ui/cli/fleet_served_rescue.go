@@ -10,7 +10,7 @@ import (
 )
 
 // servedRescue gives tasks of a lost host to another one.
-func (p *Program) servedRescue() *cobra.Command {
+func (s servedFleet) rescue() *cobra.Command {
 	var host, to, reason string
 	c := &cobra.Command{
 		Use: "rescue [ID]", Short: "Give a task of a lost host to another one, from its last snapshot",
@@ -24,7 +24,7 @@ refs/orange/fleet/ID/lost/EPOCH, keeps it under refs/orange/rescue/ too, and let
 		Example: "  orange fleet rescue 4Fz\n  orange fleet rescue --host lab --to big\n" +
 			"  orange fleet rescue 4Fz --now \"lab has burnt down\"",
 	}
-	c.RunE = p.inFleet(func(ctx context.Context, _ *Services, f remote.Fleet, args []string) error {
+	c.RunE = s.inFleet(func(ctx context.Context, _ *Services, f remote.Fleet, args []string) error {
 		if (len(args) == 1) == (host != "") {
 			return usage("which task? Give its id, or --host with a host for all of its tasks")
 		}
@@ -37,9 +37,9 @@ refs/orange/fleet/ID/lost/EPOCH, keeps it under refs/orange/rescue/ too, and let
 			}
 		}
 		if host == "" {
-			return p.rescueOne(ctx, f, args[0], to, reason)
+			return s.rescueOne(ctx, f, args[0], to, reason)
 		}
-		return p.rescueAll(ctx, f, host, to, reason)
+		return s.rescueAll(ctx, f, host, to, reason)
 	})
 	c.Flags().StringVar(&host, "host", "", "all tasks of this host")
 	c.Flags().StringVar(&to, "to", "", "the host that gets it (default: any other one with a free place)")
@@ -47,19 +47,19 @@ refs/orange/fleet/ID/lost/EPOCH, keeps it under refs/orange/rescue/ too, and let
 	return c
 }
 
-func (p *Program) rescueOne(ctx context.Context, f remote.Fleet, word, to, reason string) error {
-	_, id, err := p.holder(ctx, f, "", word, false)
+func (s servedFleet) rescueOne(ctx context.Context, f remote.Fleet, word, to, reason string) error {
+	_, id, err := s.holder(ctx, f, "", word, false)
 	if err != nil {
 		return err
 	}
-	t, err := p.Served.Rescue(ctx, id, to, reason)
+	t, err := s.program.Served.Rescue(ctx, id, to, reason)
 	if err != nil {
 		return err
 	}
-	if p.json {
-		return p.printJSON(map[string]any{"rescued": []rescued{rescuedOf(t)}, "failed": []string{}})
+	if s.json {
+		return s.printJSON(map[string]any{"rescued": []rescued{rescuedOf(t)}, "failed": []string{}})
 	}
-	p.sayGiven(t)
+	sayGiven(&s.printer, t)
 	return nil
 }
 
@@ -73,7 +73,7 @@ type rescued struct {
 
 func rescuedOf(t remote.ServerTask) rescued { return rescued{ID: t.ID, Host: t.Host, Epoch: t.Epoch} }
 
-func (p *Program) sayGiven(t remote.ServerTask) {
+func sayGiven(p *printer, t remote.ServerTask) {
 	if t.Host == "" {
 		p.say("task %s was taken away from its host; the next host with a place gets it", t.ID)
 		return
@@ -82,11 +82,11 @@ func (p *Program) sayGiven(t remote.ServerTask) {
 }
 
 // rescueAll rescues all tasks of a host, one after the other. One that cannot be rescued does not keep the others.
-func (p *Program) rescueAll(ctx context.Context, f remote.Fleet, host, to, reason string) error {
+func (s servedFleet) rescueAll(ctx context.Context, f remote.Fleet, host, to, reason string) error {
 	if _, err := f.Host(host); err != nil {
 		return err
 	}
-	known, err := p.Served.Known(ctx)
+	known, err := s.program.Served.Known(ctx)
 	if err != nil {
 		return err
 	}
@@ -96,21 +96,21 @@ func (p *Program) rescueAll(ctx context.Context, f remote.Fleet, host, to, reaso
 		if t.Host != host {
 			continue
 		}
-		given, err := p.Served.Rescue(ctx, t.ID, to, reason)
+		given, err := s.program.Served.Rescue(ctx, t.ID, to, reason)
 		if err != nil {
 			failed, last = append(failed, rescued{ID: t.ID, Host: t.Host, Epoch: t.Epoch, Error: err.Error()}), err
-			p.warn("task %s: %v", t.ID, err)
+			s.warn("task %s: %v", t.ID, err)
 			continue
 		}
 		done = append(done, rescuedOf(given))
-		if !p.json {
-			p.sayGiven(given)
+		if !s.json {
+			sayGiven(&s.printer, given)
 		}
 	}
-	if p.json {
-		err = p.printJSON(map[string]any{"rescued": done, "failed": failed})
+	if s.json {
+		err = s.printJSON(map[string]any{"rescued": done, "failed": failed})
 	} else if len(done)+len(failed) == 0 {
-		p.say("host %s has no open task", host)
+		s.say("host %s has no open task", host)
 	}
 	if err == nil && last != nil {
 		status, _ := classify(last)

@@ -15,12 +15,12 @@ import (
 	"orange/internal/run/proc"
 )
 
-func (p *Program) harnessCommands() *cobra.Command {
-	return group("harness", "Show and test harnesses, the files that say how to run an agent program",
-		"  orange harness list\n  orange harness test codex", p.harnessList(), p.harnessShow(), p.harnessTest())
+func harnessCommands(p *Program) *cobra.Command {
+	return p.group("harness", "Show and test harnesses, the files that say how to run an agent program",
+		"  orange harness list\n  orange harness test codex", harnessList, harnessShow, harnessTest)
 }
 
-func (p *Program) harnessList() *cobra.Command {
+func harnessList(p *Program) *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "List the harnesses, and which of their programs are installed", Args: between(0, 0),
 		Example: "  orange harness list",
@@ -57,7 +57,7 @@ func (p *Program) harnessList() *cobra.Command {
 	}
 }
 
-func (p *Program) harnessShow() *cobra.Command {
+func harnessShow(p *Program) *cobra.Command {
 	return &cobra.Command{
 		Use: "show NAME", Short: "Print a harness file", Args: between(1, 1),
 		Example:           "  orange harness show codex > \"$ORANGE_HOME/harnesses/mine.yml\"",
@@ -86,7 +86,7 @@ func (p *Program) harnessShow() *cobra.Command {
 	}
 }
 
-func (p *Program) harnessTest() *cobra.Command {
+func harnessTest(p *Program) *cobra.Command {
 	var start, yes bool
 	var timeout time.Duration
 	c := &cobra.Command{
@@ -113,7 +113,7 @@ tokens, and so Orange asks first.`,
 				return err
 			}
 			if !start {
-				return p.tested(report, nil, nil)
+				return sayProbed(&p.printer, report, nil, nil)
 			}
 			err = p.sure(task.Actor{Role: task.RoleHuman}, yes, "Start "+report.Program+
 				" once? Its model answers one prompt, which may cost tokens.", "nothing was started")
@@ -122,7 +122,7 @@ tokens, and so Orange asks first.`,
 			}
 			p.warn("waits up to %s until %s has done what its prompt asks for", timeout, report.Program)
 			started, failed := h.Prober.Start(ctx, args[0], timeout)
-			return p.tested(report, &started, failed)
+			return sayProbed(&p.printer, report, &started, failed)
 		}),
 	}
 	c.Flags().BoolVar(&start, "start", false, "start the program once, too; its model answers a prompt")
@@ -132,7 +132,7 @@ tokens, and so Orange asks first.`,
 }
 
 // tested prints what was found out, and fails where the program is not what the file describes.
-func (p *Program) tested(r harness.Probed, s *harness.Started, failed error) error {
+func sayProbed(p *printer, r harness.Probed, s *harness.Started, failed error) error {
 	fine := r.OK() && (s == nil || s.Ended && failed == nil)
 	if p.json {
 		answer := map[string]any{"report": r, "ok": fine}
@@ -146,9 +146,9 @@ func (p *Program) tested(r harness.Probed, s *harness.Started, failed error) err
 			return err
 		}
 	} else {
-		p.sayTested(r)
+		sayTested(p, r)
 		if s != nil {
-			p.sayStarted(*s, failed)
+			sayStarted(p, *s, failed)
 		}
 	}
 	if !fine {
@@ -157,7 +157,7 @@ func (p *Program) tested(r harness.Probed, s *harness.Started, failed error) err
 	return nil
 }
 
-func (p *Program) sayTested(r harness.Probed) {
+func sayTested(p *printer, r harness.Probed) {
 	p.field("program", cmp.Or(r.Path, r.Program+" is not installed"))
 	p.field("version", r.Version)
 	p.field("written for", r.Written)
@@ -179,7 +179,7 @@ func (p *Program) sayTested(r harness.Probed) {
 	}
 }
 
-func (p *Program) sayStarted(s harness.Started, failed error) {
+func sayStarted(p *printer, s harness.Started, failed error) {
 	if failed != nil {
 		p.field("start", failed.Error())
 		p.field("its window", strings.TrimSpace(s.Screen))

@@ -11,7 +11,7 @@ import (
 	"orange/internal/rules/task"
 )
 
-func (p *Program) installCommand() *cobra.Command {
+func installCommand(p *Program) *cobra.Command {
 	var wanted harness.SkillsWanted
 	var yes bool
 	c := &cobra.Command{
@@ -28,13 +28,13 @@ may run it again after an update of Orange; "orange uninstall" removes what it w
 		Example: "  orange install\n  orange install --harness claude --yes\n  orange install --project",
 		RunE: p.runForPerson("install skills", func(ctx context.Context, h *Services, args []string) error {
 			if p.project != "" {
-				if err := p.projectToInstall(ctx, h, &wanted, args); err != nil {
+				if err := projectToInstall(ctx, &p.finder, h, &wanted, args); err != nil {
 					return err
 				}
 			} else if len(args) > 0 {
 				return usage("found the argument %q, expected none without --project", args[0])
 			}
-			return p.install(ctx, h.Skills, wanted, yes)
+			return installSkills(ctx, &p.input, h.Skills, wanted, yes)
 		}),
 	}
 	c.Flags().StringVar(&wanted.Harness, "harness", "", "only for this agent program, whether it is on PATH or not")
@@ -48,7 +48,7 @@ may run it again after an update of Orange; "orange uninstall" removes what it w
 const projectHere = "the one here"
 
 // projectToInstall is the project that is named, or that of the folder. A name may follow --project without =, too.
-func (p *Program) projectToInstall(ctx context.Context, h *Services, wanted *harness.SkillsWanted,
+func projectToInstall(ctx context.Context, p *finder, h *Services, wanted *harness.SkillsWanted,
 	args []string) error {
 	switch {
 	case p.project != projectHere && len(args) > 0:
@@ -61,13 +61,13 @@ func (p *Program) projectToInstall(ctx context.Context, h *Services, wanted *har
 	return err
 }
 
-func (p *Program) install(ctx context.Context, skills Skills, wanted harness.SkillsWanted, yes bool) error {
+func installSkills(ctx context.Context, p *input, skills Skills, wanted harness.SkillsWanted, yes bool) error {
 	plan, err := skills.Plan(ctx, wanted)
 	if err != nil {
 		return err
 	}
 	if !p.json {
-		if err := p.saySkills(plan.Files); err != nil {
+		if err := saySkills(&p.printer, plan.Files); err != nil {
 			return err
 		}
 		for _, note := range plan.Notes {
@@ -96,7 +96,7 @@ func (p *Program) install(ctx context.Context, skills Skills, wanted harness.Ski
 	return nil
 }
 
-func (p *Program) uninstallCommand() *cobra.Command {
+func uninstallCommand(p *Program) *cobra.Command {
 	var yes bool
 	c := &cobra.Command{
 		Use: "uninstall", Short: "Remove what orange install has written", Args: between(0, 0),
@@ -110,7 +110,7 @@ they are.`,
 				return err
 			}
 			if !p.json {
-				if err := p.saySkills(there); err != nil {
+				if err := saySkills(&p.printer, there); err != nil {
 					return err
 				}
 			}
@@ -139,7 +139,7 @@ they are.`,
 }
 
 // saySkills lists files, and says what becomes of each.
-func (p *Program) saySkills(all []harness.SkillFile) error {
+func saySkills(p *printer, all []harness.SkillFile) error {
 	var rows [][]string
 	for _, one := range all {
 		why := strings.Join(one.Harnesses, ", ")

@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func (p *Program) settleCommand() *cobra.Command {
+func settleCommand(p *Program) *cobra.Command {
 	var person bool
 	c := &cobra.Command{
 		Use: "settle ID", Short: "Perform the pending hooks of a task", Args: between(1, 1), Hidden: true,
@@ -19,7 +19,7 @@ func (p *Program) settleCommand() *cobra.Command {
 }
 
 // checkCommand is what a request starts and does not wait for.
-func (p *Program) checkCommand() *cobra.Command {
+func checkCommand(p *Program) *cobra.Command {
 	return &cobra.Command{
 		Use: "check ID NAME", Short: "Run a check for a request", Args: between(2, 2), Hidden: true,
 		RunE: p.run(func(ctx context.Context, h *Services, args []string) error {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"strings"
 	"testing"
-	"time"
 
 	"orange/internal/rules/printable"
 	"orange/internal/rules/record"
@@ -21,15 +20,16 @@ func TestAPullRequestIsALinkAtATerminalAlone(t *testing.T) {
 		address         string
 	}{{100, true, true, address}, {100, false, false, address}, {0, false, false, address}, {100, true, false, bad}} {
 		var out bytes.Buffer
-		p := &Program{Out: printable.NewWriter(&out), Err: printable.NewWriter(&out),
-			OutTerminal: func() (int, bool) { return at.width, at.coloured },
-			Age:         func(time.Time, time.Time) string { return "" }}
+		p := &Program{}
+		p.Out = printable.NewWriter(&out)
+		p.Err = printable.NewWriter(&out)
+		p.OutTerminal = func() (int, bool) { return at.width, at.coloured }
 		one := task.Task{ID: "abcdefghijklmnopqrstu", Branch: "fix/login", Status: "reviewing", PRURL: at.address,
 			PRState: "OPEN", Live: true}
-		if err := p.show(record.Report{Task: one}, task.Timing{}, nil, nil); err != nil {
+		if err := sayReport(&p.printer, record.Report{Task: one}, task.Timing{}, nil, nil); err != nil {
 			t.Fatal(err)
 		}
-		if err := p.list([]task.Task{one}, wanted{}, known{}); err != nil {
+		if err := (lister{finder: &p.finder}).list([]task.Task{one}, known{}); err != nil {
 			t.Fatal(err)
 		}
 		if err := p.flush(); err != nil {

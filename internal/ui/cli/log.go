@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func (p *Program) logCommand() *cobra.Command {
+func logCommand(p *Program) *cobra.Command {
 	var level, component, grep string
 	var lines int
 	c := &cobra.Command{

@@ -74,7 +74,8 @@ func TestLongCommands_tellAtATerminalHowFarTheyAre(t *testing.T) {
 		run := func(line string, seen *bytes.Buffer) (said string) {
 			var told bytes.Buffer
 			l := &long{}
-			p := &Program{Out: printable.NewWriter(io.Discard), Err: printable.NewWriter(&told), Examine: l.Examine}
+			p := &Program{Examine: l.Examine}
+			p.Out, p.Err = printable.NewWriter(io.Discard), printable.NewWriter(&told)
 			if seen != nil {
 				p.Progress = seen
 				if !strings.Contains(line, "--json") {

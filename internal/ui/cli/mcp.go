@@ -10,7 +10,7 @@ import (
 	"orange/internal/rules/yaml"
 )
 
-func (p *Program) mcpCommand() *cobra.Command {
+func mcpCommand(p *Program) *cobra.Command {
 	var may []string
 	c := &cobra.Command{
 		Use: "mcp", Short: "Offer tasks as tools to a program that speaks MCP", Args: between(0, 0),

@@ -15,7 +15,7 @@ import (
 	"orange/internal/rules/task"
 )
 
-func (p *Program) mergeMany() *cobra.Command {
+func mergeMany(p *Program) *cobra.Command {
 	in := record.MergeMany{}
 	var how mergeFlags
 	c := &cobra.Command{
@@ -56,7 +56,7 @@ of its own; if it is red, each half is tried.`,
 			}
 			in.Project = project.Name
 		}
-		return p.mergeAll(ctx, h, in)
+		return mergeAll(ctx, &p.finder, h, in)
 	})
 	how.add(c)
 	c.Flags().BoolVar(&in.DryRun, "dry-run", false, "say what would become of each, and merge nothing")
@@ -65,7 +65,7 @@ of its own; if it is red, each half is tried.`,
 	return c
 }
 
-func (p *Program) mergeAll(ctx context.Context, h *Services, in record.MergeMany) error {
+func mergeAll(ctx context.Context, p *finder, h *Services, in record.MergeMany) error {
 	actor, err := h.Identity.Actor(ctx, "", "")
 	if err != nil {
 		return err
@@ -79,7 +79,7 @@ func (p *Program) mergeAll(ctx context.Context, h *Services, in record.MergeMany
 		}
 	}
 	merged, left := []map[string]any{}, []map[string]any{}
-	known := p.conflicts(ctx, h, []task.Task{{Project: in.Project}})[in.Project] // the merges change it
+	known := lastConflicts(ctx, &p.printer, h, []task.Task{{Project: in.Project}})[in.Project] // the merges change it
 	err = h.Commands.MergeMany(ctx, in, actor, func(one record.MergedOne) {
 		about := map[string]any{"id": one.Task.ID, "branch": one.Task.Branch}
 		if why := known.Why(one.Task.ID); why != "" {

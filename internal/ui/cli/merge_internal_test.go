@@ -68,10 +68,11 @@ func (openTo) Actor(context.Context, string, string) (task.Actor, error) { retur
 func TestMerge_tellsInJSONWhatWasMergedBeforeItFailed(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	p := &Program{json: true, Out: printable.NewWriter(&out), Err: printable.NewWriter(io.Discard)}
+	p := &Program{}
+	p.json, p.Out, p.Err = true, printable.NewWriter(&out), printable.NewWriter(io.Discard)
 	w := train{err: errors.New("origin is gone; 1 more task was not tried")}
 	h := &Services{Commands: w, Conflicts: uncompared{}, Identity: openTo{}}
-	err := p.mergeAll(t.Context(), h, record.MergeMany{Project: "garden"})
+	err := mergeAll(t.Context(), &p.finder, h, record.MergeMany{Project: "garden"})
 	if status := p.end(err); status != exitFailed {
 		t.Errorf("it ended with status %d", status)
 	}
@@ -92,7 +93,7 @@ func TestMerge_tellsInJSONWhatWasMergedBeforeItFailed(t *testing.T) {
 func TestAnError_namesTheTaskThatWasCreatedAndNotStarted(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	p := &Program{json: true, Out: printable.NewWriter(&out), Err: printable.NewWriter(io.Discard)}
+	p := &printer{json: true, Out: printable.NewWriter(&out), Err: printable.NewWriter(io.Discard)}
 	why := &rejection.Rejection{Code: rejection.NotReady, Message: "no tmux", From: "pending",
 		MayAsk: []task.Status{"cancelled"}}
 	if status := p.end(&notStarted{fmt.Errorf("task abc was created, but: %w", why), task.Task{ID: "abc"}}); status !=

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func (p *Program) monitorCommand() *cobra.Command {
+func monitorCommand(p *Program) *cobra.Command {
 	var once, background bool
 	var unit string
 	c := &cobra.Command{

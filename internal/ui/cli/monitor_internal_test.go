@@ -31,8 +31,8 @@ func call(t *testing.T, h Services, line string) said {
 func callWith(t *testing.T, in string, h Services, line string) said {
 	t.Helper()
 	var out, talk bytes.Buffer
-	p := &Program{In: strings.NewReader(in), Out: printable.NewWriter(&out), Err: printable.NewWriter(&talk),
-		Open: func(context.Context) (*Services, error) { return &h, nil }}
+	p := &Program{Open: func(context.Context) (*Services, error) { return &h, nil }}
+	p.In, p.Out, p.Err = strings.NewReader(in), printable.NewWriter(&out), printable.NewWriter(&talk)
 	status := p.Run(t.Context(), strings.Fields(line))
 	return said{status, out.String(), talk.String()}
 }

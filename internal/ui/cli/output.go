@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"strings"
 	"time"
@@ -15,6 +16,27 @@ import (
 	"orange/internal/rules/task"
 )
 
+// printer prints: results to Out, talk to Err, and for a person how far a command is.
+type printer struct {
+	zone
+
+	// Out and Err make all that is printed fit to be shown, whichever program wrote it.
+	Out *printable.Writer
+	Err *printable.Writer
+	// Progress is the terminal at which a person sees how far a long command is; nil where there is none.
+	Progress io.Writer
+	// OutTerminal is how wide the terminal at Out is, 0 where that is not known or Out is none, and whether the person
+	// there wants colours. It is asked when a table is printed.
+	OutTerminal func() (width int, coloured bool)
+
+	json  bool
+	plain bool // printed lines have no colours, whatever the terminal has
+
+	line   *progress    // nil as long as there is none
+	lines  bytes.Buffer // of the answer, which are not printed yet
+	failed error        // why lines could not be printed
+}
+
 func orEmpty[T any](list []T) []T {
 	if list == nil {
 		return []T{}
@@ -22,12 +44,12 @@ func orEmpty[T any](list []T) []T {
 	return list
 }
 
-func (p *Program) printJSON(answer any) error {
+func (p *printer) printJSON(answer any) error {
 	return p.encode(answer, "  ")
 }
 
 // encode prints a value as JSON that can be shown.
-func (p *Program) encode(value any, indent string) error {
+func (p *printer) encode(value any, indent string) error {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
@@ -41,22 +63,22 @@ func (p *Program) encode(value any, indent string) error {
 
 // say adds a line to the result. The lines are printed in one write: before anything else is, and at the end. At a
 // terminal they are broken between words.
-func (p *Program) say(format string, args ...any) { p.sayBelow(2, format, args...) }
+func (p *printer) say(format string, args ...any) { p.sayBelow(2, format, args...) }
 
 // sayBelow is say for a line that goes on some columns to the right of its beginning.
-func (p *Program) sayBelow(hang int, format string, args ...any) {
+func (p *printer) sayBelow(hang int, format string, args ...any) {
 	width, _ := p.outTerminal()
 	p.lines.WriteString(wrapped(fmt.Sprintf(format+"\n", args...), width, hang))
 }
 
 // print prints a text as a part of the result.
-func (p *Program) print(text string) error {
+func (p *printer) print(text string) error {
 	p.lines.WriteString(text)
 	return p.flush()
 }
 
 // flush prints what was said.
-func (p *Program) flush() error {
+func (p *printer) flush() error {
 	defer p.lines.Reset()
 	if p.lines.Len() == 0 {
 		return nil
@@ -69,14 +91,14 @@ func (p *Program) flush() error {
 }
 
 // clear takes the progress line away: something is printed.
-func (p *Program) clear() {
+func (p *printer) clear() {
 	if p.line != nil {
 		p.line.end()
 	}
 }
 
 // warn prints one line of talk.
-func (p *Program) warn(format string, args ...any) {
+func (p *printer) warn(format string, args ...any) {
 	text := fmt.Sprintf("orange: "+format+"\n", args...)
 	if p.Progress != nil { // a person reads it at the terminal
 		width, _ := p.outTerminal()
@@ -86,10 +108,20 @@ func (p *Program) warn(format string, args ...any) {
 }
 
 // talk prints what is no part of the result, behind what was said before it.
-func (p *Program) talk(format string, args ...any) {
+func (p *printer) talk(format string, args ...any) {
 	p.failed = errors.Join(p.failed, p.flush())
 	p.clear()
 	fmt.Fprintf(p.Err, format, args...)
+}
+
+// end prints what is left of an answer, and why there is no more of it, and answers the exit status.
+func (p *printer) end(err error) int {
+	unsaid := errors.Join(p.failed, p.flush())
+	p.failed = nil
+	if err == nil {
+		err = unsaid
+	}
+	return p.report(err)
 }
 
 // taskView is a task as JSON has it: the names of the frontmatter.
@@ -249,7 +281,7 @@ func besides(out record.Outcome) map[string]any {
 }
 
 // answered tells what became of a request, if it was not refused.
-func (p *Program) answered(out record.Outcome, err error) error {
+func (p *printer) answered(out record.Outcome, err error) error {
 	if err != nil {
 		return err
 	}
@@ -258,12 +290,12 @@ func (p *Program) answered(out record.Outcome, err error) error {
 
 // outcome tells what became of a request. To an agent it says nothing of what else the move does: the agent's contract
 // ends with the status.
-func (p *Program) outcome(out record.Outcome, said string) error {
+func (p *printer) outcome(out record.Outcome, said string) error {
 	return p.outcomeWith(out, said, nil)
 }
 
 // outcomeWith is outcome with more in its JSON.
-func (p *Program) outcomeWith(out record.Outcome, said string, more map[string]any) error {
+func (p *printer) outcomeWith(out record.Outcome, said string, more map[string]any) error {
 	if out.Event.Actor != task.RoleHuman && out.Event.Actor != "" {
 		out.Hooks = nil
 	}
@@ -296,11 +328,11 @@ func (p *Program) outcomeWith(out record.Outcome, said string, more map[string]a
 
 // performed is outcome for what a person asks for: it fails where a hook failed. The task has moved all the same, and
 // an agent must not take that for a refusal.
-func (p *Program) performed(out record.Outcome, said string, actor task.Actor) error {
+func (p *printer) performed(out record.Outcome, said string, actor task.Actor) error {
 	return p.performedWith(out, said, actor, nil)
 }
 
-func (p *Program) performedWith(out record.Outcome, said string, actor task.Actor, more map[string]any) error {
+func (p *printer) performedWith(out record.Outcome, said string, actor task.Actor, more map[string]any) error {
 	if err := p.outcomeWith(out, said, more); err != nil {
 		return err
 	}
@@ -310,7 +342,7 @@ func (p *Program) performedWith(out record.Outcome, said string, actor task.Acto
 	return nil
 }
 
-func (p *Program) sayOutcome(out record.Outcome, said string) {
+func (p *printer) sayOutcome(out record.Outcome, said string) {
 	t := out.Task
 	switch {
 	case out.Queued:
@@ -335,7 +367,7 @@ func (p *Program) sayOutcome(out record.Outcome, said string) {
 	p.sayStayed(out.Stayed)
 }
 
-func (p *Program) sayStayed(stayed []string) {
+func (p *printer) sayStayed(stayed []string) {
 	for _, one := range stayed {
 		p.say("  stayed behind: %s", one)
 	}
@@ -360,7 +392,7 @@ func oneLine(text string, most int) string {
 func inOneLine(text string) string { return printable.Line(strings.Join(strings.Fields(text), " ")) }
 
 // linked prints an address as field does. Where a terminal shows more than plain text, it leads there.
-func (p *Program) linked(name, address, more string) error {
+func (p *printer) linked(name, address, more string) error {
 	if _, coloured := p.outTerminal(); !coloured {
 		p.field(name, address+more)
 		return nil
@@ -377,7 +409,7 @@ func inset(text string, columns int) string {
 
 // field prints what a task has under a name. Its further lines are below the first one, so that none of them looks like
 // another name.
-func (p *Program) field(name, value string) {
+func (p *printer) field(name, value string) {
 	if value != "" {
 		first, more, several := strings.Cut(strings.TrimRight(value, "\n"), "\n")
 		p.sayBelow(15, "  %-14s %s", name, first)

@@ -37,7 +37,7 @@ func TestAHookThatFailed_isToldWithWhereTheTaskIs(t *testing.T) {
 		"not moved": {history.Event{Type: history.HooksRetried}, "the task stays cancelled"},
 	} {
 		var out strings.Builder
-		p := &Program{Out: printable.NewWriter(&out), Err: printable.NewWriter(&out)}
+		p := &printer{Out: printable.NewWriter(&out), Err: printable.NewWriter(&out)}
 		err := p.outcome(record.Outcome{Task: task.Task{ID: "T1", Status: "cancelled"}, Event: row.event,
 			Hooks: failed}, "")
 		want := "orange: hook failed: release_workspace: no\n  " + row.want +
@@ -51,7 +51,7 @@ func TestAHookThatFailed_isToldWithWhereTheTaskIs(t *testing.T) {
 func TestSay_isWrittenAtOnceAndBeforeWhatIsTalkedAboutLater(t *testing.T) {
 	t.Parallel()
 	var all []string
-	p := &Program{Out: printable.NewWriter(writes{"out", &all, nil}),
+	p := &printer{Out: printable.NewWriter(writes{"out", &all, nil}),
 		Err: printable.NewWriter(writes{"err", &all, nil})}
 	p.say("one")
 	p.say("two")
@@ -71,15 +71,15 @@ func TestSay_isWrittenAtOnceAndBeforeWhatIsTalkedAboutLater(t *testing.T) {
 func TestAnAnswerThatCannotBeWrittenIsAFailure(t *testing.T) {
 	t.Parallel()
 	full := errors.New("no space left on device")
-	for name, answer := range map[string]func(*Program){
-		"at the end":     func(p *Program) { p.say("one") },
-		"before a talk":  func(p *Program) { p.say("one"); p.warn("careful") },
-		"between others": func(p *Program) { p.say("one"); p.warn("careful"); p.say("two") },
+	for name, answer := range map[string]func(*printer){
+		"at the end":     func(p *printer) { p.say("one") },
+		"before a talk":  func(p *printer) { p.say("one"); p.warn("careful") },
+		"between others": func(p *printer) { p.say("one"); p.warn("careful"); p.say("two") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var all []string
-			p := &Program{Out: printable.NewWriter(writes{"out", &all, full}),
+			p := &printer{Out: printable.NewWriter(writes{"out", &all, full}),
 				Err: printable.NewWriter(writes{"err", &all, nil})}
 			answer(p)
 			status, last := p.end(nil), all[len(all)-1]

@@ -28,7 +28,7 @@ type progress struct {
 }
 
 // progress is that of this command. A caller that wants JSON, or has no terminal to see it at, gets none.
-func (p *Program) progress() *progress {
+func (p *printer) progress() *progress {
 	switch {
 	case p.json:
 		return newProgress(nil, time.Now)
@@ -40,7 +40,7 @@ func (p *Program) progress() *progress {
 
 // busy says from the first second on that a command is at work, and for how long by now, until end is called. It is
 // silent while something says more.
-func (p *Program) busy(name string) (end func()) {
+func (p *printer) busy(name string) (end func()) {
 	if p.json || p.Progress == nil {
 		return func() {}
 	}
@@ -53,7 +53,7 @@ func (p *Program) busy(name string) (end func()) {
 }
 
 // lend takes the line away for the rest of a command that has the whole terminal, or prints lines as they come.
-func (p *Program) lend() {
+func (p *printer) lend() {
 	if p.line != nil {
 		p.line.hold(true)
 	}

@@ -138,7 +138,7 @@ func TestProgress_ofACommandAtWorkIsSilentWhileSomethingSaysMore(t *testing.T) {
 func TestBusy_leavesNothingAndIsSilentForPrograms(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	for _, p := range []*Program{{Progress: &out}, {json: true, Progress: &out}, {}} {
+	for _, p := range []*printer{{Progress: &out}, {json: true, Progress: &out}, {}} {
 		p.busy("task list")()
 	}
 	if out.Len() > 0 {

@@ -13,12 +13,12 @@ import (
 	"orange/internal/rules/task"
 )
 
-func (p *Program) projectCommands() *cobra.Command {
-	return group("project", "Register the repositories that have tasks", "  orange project add ~/code/coffee",
-		p.projectAdd(), p.projectList(), p.projectUpdate(), p.projectRestore(), p.projectAccept(), p.projectRemove())
+func projectCommands(p *Program) *cobra.Command {
+	return p.group("project", "Register the repositories that have tasks", "  orange project add ~/code/coffee",
+		projectAdd, projectList, projectUpdate, projectRestore, projectAccept, projectRemove)
 }
 
-func (p *Program) projectAdd() *cobra.Command {
+func projectAdd(p *Program) *cobra.Command {
 	var wanted task.Project
 	var yes bool
 	var wantedIn worktreeFlags
@@ -57,11 +57,11 @@ func (p *Program) projectAdd() *cobra.Command {
 			return err
 		}
 		guessed := added.Merge != wanted.Merge
-		added, proposal := p.propose(ctx, h, added, yes)
+		added, proposal := propose(ctx, &p.input, h, added, yes)
 		if p.json {
 			return p.printJSON(map[string]any{"project": added, "proposal": proposal})
 		}
-		if err := p.sayProject("added", added); err != nil {
+		if err := sayProject(&p.printer, "added", added); err != nil {
 			return err
 		}
 		where, err := h.Issues.Where(ctx, added.Name)
@@ -92,7 +92,7 @@ func (p *Program) projectAdd() *cobra.Command {
 // maxPool keeps a slip of the finger from asking for a million worktrees.
 const maxPool = 1000
 
-func (p *Program) sayProject(what string, project task.Project) error {
+func sayProject(p *printer, what string, project task.Project) error {
 	if p.json {
 		return p.printJSON(map[string]any{"project": project})
 	}
@@ -107,7 +107,7 @@ func (p *Program) sayProject(what string, project task.Project) error {
 	return nil
 }
 
-func (p *Program) projectList() *cobra.Command {
+func projectList(p *Program) *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "List the registered repositories", Args: between(0, 0),
 		Example: "  orange project list --json",
@@ -116,7 +116,7 @@ func (p *Program) projectList() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			changed := p.changedSettings(ctx, h, all)
+			changed := changedSettings(ctx, &p.printer, h, all)
 			if p.json {
 				return p.printJSON(map[string]any{"projects": orEmpty(all), "shared_settings": changed})
 			}
@@ -132,13 +132,13 @@ func (p *Program) projectList() *cobra.Command {
 			if err := p.table(table{rows: rows, gives: []int{4, 1, 3}, paths: []int{4}}); err != nil {
 				return err
 			}
-			p.sayShared(all, changed)
+			sayShared(&p.printer, all, changed)
 			return nil
 		}),
 	}
 }
 
-func (p *Program) projectUpdate() *cobra.Command {
+func projectUpdate(p *Program) *cobra.Command {
 	var size int
 	var live bool
 	var workflow, path, branch string
@@ -202,7 +202,7 @@ func (p *Program) projectUpdate() *cobra.Command {
 		if err := promiseLive(ctx, h, project, live); err != nil {
 			return err
 		}
-		return p.sayProject("updated", project)
+		return sayProject(&p.printer, "updated", project)
 	})
 	wantedIn.add(c)
 	merged.add(c)
@@ -217,7 +217,7 @@ func (p *Program) projectUpdate() *cobra.Command {
 	return c
 }
 
-func (p *Program) projectRemove() *cobra.Command {
+func projectRemove(p *Program) *cobra.Command {
 	return &cobra.Command{
 		Use: "remove NAME", Short: "Remove a project that has no live task; its repository stays as it is",
 		Args:    between(1, 1),
@@ -239,16 +239,16 @@ func (p *Program) projectRemove() *cobra.Command {
 			if err := h.Projects.RemoveProject(ctx, project.Name); err != nil {
 				return err
 			}
-			return p.sayProject("removed", project)
+			return sayProject(&p.printer, "removed", project)
 		}),
 	}
 }
 
 // projectName is the name of the project that a command is about; empty with --all.
-func (p *Program) projectName(ctx context.Context, h *Services, all bool) (string, error) {
+func (f *finder) projectName(ctx context.Context, h *Services, all bool) (string, error) {
 	if all {
 		return "", nil
 	}
-	project, err := p.projectOf(ctx, h)
+	project, err := f.projectOf(ctx, h)
 	return project.Name, err
 }

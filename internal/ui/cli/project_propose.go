@@ -14,7 +14,7 @@ it applies the proposal; otherwise it only prints it.`
 
 // propose offers what the repository looks like its worktrees need, and answers the project as it is then. What could
 // not be looked at does not undo the project.
-func (p *Program) propose(ctx context.Context, h *Services, project task.Project, yes bool) (task.Project, string) {
+func propose(ctx context.Context, p *input, h *Services, project task.Project, yes bool) (task.Project, string) {
 	have, err := h.Projects.Project(project.Name)
 	var wants task.WorktreeSetup
 	var seen []string

@@ -11,7 +11,7 @@ import (
 
 // changedSettings are, for each project, the settings that all its worktrees share and that neither Orange nor a person
 // changed. It says of which project they cannot be looked at.
-func (p *Program) changedSettings(ctx context.Context, h *Services,
+func changedSettings(ctx context.Context, p *printer, h *Services,
 	projects []task.Project) map[string][]string {
 	found := map[string][]string{}
 	for _, one := range projects {
@@ -26,7 +26,7 @@ func (p *Program) changedSettings(ctx context.Context, h *Services,
 	return found
 }
 
-func (p *Program) sayShared(projects []task.Project, changed map[string][]string) {
+func sayShared(p *printer, projects []task.Project, changed map[string][]string) {
 	for _, one := range projects {
 		if len(changed[one.Name]) == 0 {
 			continue
@@ -57,27 +57,27 @@ Orange notes what leads git elsewhere (identity, hooks, filters, addresses, sign
 gets a worktree, and tells what has changed since: "orange project list", "orange doctor".
 A merge goes by what was noted, or is refused where that cannot be.`
 
-func (p *Program) projectRestore() *cobra.Command {
+func projectRestore(p *Program) *cobra.Command {
 	return &cobra.Command{
 		Use: "restore [KEY...]", Short: "Put back shared settings that have changed", Args: cobra.ArbitraryArgs,
 		Long:    "Put back shared settings of git that have changed: all, or those that are named.\n\n" + sharedLong,
 		Example: "  orange project restore --project coffee\n  orange project restore user.name hooks/pre-push",
 		RunE: p.runForPerson("put back settings", func(ctx context.Context, h *Services, keys []string) error {
-			return p.settle(ctx, h, "put back", func(project task.Project) ([]gitconfig.Change, error) {
+			return changeShared(ctx, &p.finder, h, "put back", func(project task.Project) ([]gitconfig.Change, error) {
 				return h.Workspaces.RestoreShared(ctx, project, keys)
 			})
 		}),
 	}
 }
 
-func (p *Program) projectAccept() *cobra.Command {
+func projectAccept(p *Program) *cobra.Command {
 	return &cobra.Command{
 		Use: "accept [KEY...]", Short: "Keep shared settings that have changed", Args: cobra.ArbitraryArgs,
 		Long: "Keep shared settings of git that have changed, all or those that are named: they are what is noted\n" +
 			"from then on.\n\n" + sharedLong,
 		Example: "  orange project accept --project coffee\n  orange project accept core.hookspath",
 		RunE: p.runForPerson("keep settings", func(ctx context.Context, h *Services, keys []string) error {
-			return p.settle(ctx, h, "kept", func(project task.Project) ([]gitconfig.Change, error) {
+			return changeShared(ctx, &p.finder, h, "kept", func(project task.Project) ([]gitconfig.Change, error) {
 				return h.Workspaces.AcceptShared(ctx, project, keys)
 			})
 		}),
@@ -85,7 +85,7 @@ func (p *Program) projectAccept() *cobra.Command {
 }
 
 // settle does something about the changed settings of a project, and says of which.
-func (p *Program) settle(ctx context.Context, h *Services, done string,
+func changeShared(ctx context.Context, p *finder, h *Services, done string,
 	do func(task.Project) ([]gitconfig.Change, error)) error {
 	project, err := p.projectOf(ctx, h)
 	if err != nil {

@@ -25,7 +25,7 @@ const (
 	toyProject = "orange-toy"
 )
 
-func (p *Program) setupCommand() *cobra.Command {
+func setupCommand(p *Program) *cobra.Command {
 	var s setup
 	c := &cobra.Command{
 		Use: "setup", Short: "Choose your usual agent program, try it, and do a toy task with it", Args: between(0, 0),
@@ -40,7 +40,7 @@ folder asks once. With --yes it asks nothing.`,
 		RunE: p.runForPerson("set Orange up", func(ctx context.Context, h *Services, _ []string) error {
 			ctx, off := whileTheTerminalIsThere(ctx)
 			defer off()
-			return s.run(ctx, p, h)
+			return s.run(ctx, &p.input, h)
 		}),
 	}
 	c.Flags().StringVar(&s.Harness, "harness", "", "the usual agent program; without it Orange asks")
@@ -68,8 +68,8 @@ type setup struct {
 	yes, noToy bool
 }
 
-func (s *setup) run(ctx context.Context, p *Program, h *Services) error {
-	for _, step := range []func(context.Context, *Program, *Services) error{
+func (s *setup) run(ctx context.Context, p *input, h *Services) error {
+	for _, step := range []func(context.Context, *input, *Services) error{
 		s.choose, s.try, s.write, s.teach, s.play, s.tell,
 	} {
 		if err := step(ctx, p, h); err != nil {
@@ -80,7 +80,7 @@ func (s *setup) run(ctx context.Context, p *Program, h *Services) error {
 }
 
 // choose finds out which program is the usual one, and shows what it may do.
-func (s *setup) choose(ctx context.Context, p *Program, h *Services) error {
+func (s *setup) choose(ctx context.Context, p *input, h *Services) error {
 	all, err := h.Harnesses.ListHarnesses(proc.Getenv(ctx, "PATH"))
 	if err != nil {
 		return err
@@ -156,15 +156,15 @@ func mainWords(h *harness.Harness, role string) string {
 }
 
 // choice asks the person at the terminal for a word.
-func (p *Program) choice(question, otherwise string) string {
-	if line := p.asked(question); line != "" {
+func (i *input) choice(question, otherwise string) string {
+	if line := i.asked(question); line != "" {
 		return line
 	}
 	return otherwise
 }
 
 // try starts the program once.
-func (s *setup) try(ctx context.Context, p *Program, h *Services) error {
+func (s *setup) try(ctx context.Context, p *input, h *Services) error {
 	if !s.yes && !p.agrees("Try "+s.Harness+" once? Its model answers one prompt, which may cost tokens.") {
 		return nil
 	}
@@ -178,13 +178,13 @@ func (s *setup) try(ctx context.Context, p *Program, h *Services) error {
 	}
 	s.Tried = &started
 	if !p.json {
-		p.sayStarted(started, nil)
+		sayStarted(&p.printer, started, nil)
 	}
 	return p.flush()
 }
 
 // write makes the program the usual one.
-func (s *setup) write(ctx context.Context, p *Program, h *Services) error {
+func (s *setup) write(ctx context.Context, p *input, h *Services) error {
 	if usual, err := h.Harnesses.UsualHarness(); err != nil || usual == s.Harness {
 		return err
 	}
@@ -199,7 +199,7 @@ func (s *setup) write(ctx context.Context, p *Program, h *Services) error {
 }
 
 // teach offers the skills.
-func (s *setup) teach(ctx context.Context, p *Program, h *Services) error {
+func (s *setup) teach(ctx context.Context, p *input, h *Services) error {
 	wanted := harness.SkillsWanted{Harness: s.Harness}
 	plan, err := h.Skills.Plan(ctx, wanted)
 	if err != nil || plan.Open() == 0 {
@@ -215,7 +215,7 @@ func (s *setup) teach(ctx context.Context, p *Program, h *Services) error {
 }
 
 // play has agents do a toy task, and merges it.
-func (s *setup) play(ctx context.Context, p *Program, h *Services) error {
+func (s *setup) play(ctx context.Context, p *input, h *Services) error {
 	if s.noToy || !s.yes && !p.agrees("Do a toy task, from its plan to the merge? Two agents take some minutes, which "+
 		"costs tokens.") {
 		return nil
@@ -268,7 +268,7 @@ func (s *setup) play(ctx context.Context, p *Program, h *Services) error {
 	return h.Projects.RemoveProject(ctx, toyProject)
 }
 
-func (s *setup) mergeToy(ctx context.Context, p *Program, h *Services, waited record.Waited, actor task.Actor) error {
+func (s *setup) mergeToy(ctx context.Context, p *input, h *Services, waited record.Waited, actor task.Actor) error {
 	id := waited.Task.ID
 	e, err := h.Queries.Why(ctx, id)
 	if err != nil {
@@ -292,7 +292,7 @@ func (s *setup) mergeToy(ctx context.Context, p *Program, h *Services, waited re
 }
 
 // tell ends with what a person may want next.
-func (s *setup) tell(_ context.Context, p *Program, _ *Services) error {
+func (s *setup) tell(_ context.Context, p *input, _ *Services) error {
 	if p.json {
 		return p.printJSON(map[string]any{"setup": s})
 	}

@@ -20,7 +20,7 @@ import (
 	"orange/internal/rules/yaml"
 )
 
-func (p *Program) shellCommand() *cobra.Command {
+func shellCommand(p *Program) *cobra.Command {
 	return &cobra.Command{
 		Use: "shell [ID]", Short: "Move one task with the slash commands of its workflow", Args: between(0, 1),
 		Long: `Move one task with the slash commands that its workflow declares, with the moves out of its status
@@ -217,8 +217,8 @@ func (t *TaskShell) unknown(c *cobra.Command, args []string) error {
 // own are the commands that the shell has in every workflow.
 func (t *TaskShell) own() []*cobra.Command {
 	p := t.program
-	next := t.about(p.taskNext(), `/next [--override "why"] [--to STATE]`, 0)
-	redo := t.about(p.taskRedo(), "/redo STATE"+withReason, 1)
+	next := t.about(taskNext(p), `/next [--override "why"] [--to STATE]`, 0)
+	redo := t.about(taskRedo(p), "/redo STATE"+withReason, 1)
 	redo.ValidArgsFunction = func(_ *cobra.Command, args []string, _ string) (
 		out []cobra.Completion, _ cobra.ShellCompDirective) {
 		for i := range t.def.Redo {
@@ -234,13 +234,13 @@ func (t *TaskShell) own() []*cobra.Command {
 		}
 		return out, cobra.ShellCompDirectiveNoFileComp
 	})
-	status := p.taskShow()
+	status := taskShow(p)
 	if !p.json {
 		status = &cobra.Command{RunE: func(c *cobra.Command, _ []string) error { return t.status(c.Context()) }}
 	}
 	status.Short = "The state of the task, and the open moves"
-	return []*cobra.Command{next, redo, t.about(status, "/status", 0), t.about(p.taskWhy(), "/why", 0),
-		t.about(p.taskHistory(), "/history", 0),
+	return []*cobra.Command{next, redo, t.about(status, "/status", 0), t.about(taskWhy(p), "/why", 0),
+		t.about(taskHistory(p), "/history", 0),
 		t.about(&cobra.Command{Short: "These words", RunE: t.help}, "/help", 0),
 		t.about(&cobra.Command{Short: "Leave; so does the end of the input (Ctrl-D)",
 			RunE: func(*cobra.Command, []string) error {
@@ -274,7 +274,8 @@ const withReason = ` [--reason "why"]`
 // names the task's move in full, and so no question follows.
 func (t *TaskShell) words() (out []*cobra.Command) {
 	p := t.program
-	for _, c := range []*cobra.Command{p.spawn(), p.complete(), p.stuck(), p.taskMerge(), p.taskCancel()} {
+	for _, word := range []func(*Program) *cobra.Command{taskSpawn, taskComplete, taskStuck, taskMerge, taskCancel} {
+		c := word(p)
 		to, _, err := decide.MoveTarget(t.def, t.task, c.Name())
 		if err != nil || !slices.Contains(t.open, to) {
 			continue

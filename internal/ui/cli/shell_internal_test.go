@@ -110,8 +110,8 @@ func says(t *testing.T, line string) (c *clerk, out string, status int) {
 	c = &clerk{def: book()}
 	var b bytes.Buffer
 	w := printable.NewWriter(&b)
-	p := &Program{In: strings.NewReader(""), Out: w, Err: w,
-		services: &Services{Commands: c, Queries: c, Identity: c}}
+	p := &Program{services: &Services{Commands: c, Queries: c, Identity: c}}
+	p.In, p.Out, p.Err = strings.NewReader(""), w, w
 	talk := &TaskShell{program: p, services: p.services, id: "T1"}
 	_, err := talk.Run(t.Context(), strings.Split(line, "|"))
 	if errors.Is(err, errShown) {
@@ -192,8 +192,8 @@ func TestTheHelpOfAConversationHasEveryCommandOnce(t *testing.T) {
 func TestALineOfAConversationIsCompleted(t *testing.T) {
 	t.Parallel()
 	c := &clerk{def: book()}
-	p := &Program{In: strings.NewReader(""), Out: printable.NewWriter(&bytes.Buffer{}),
-		services: &Services{Commands: c, Queries: c, Identity: c}}
+	p := &Program{services: &Services{Commands: c, Queries: c, Identity: c}}
+	p.In, p.Out = strings.NewReader(""), printable.NewWriter(&bytes.Buffer{})
 	talk := &TaskShell{program: p, services: p.services, id: "T1"}
 	if _, err := talk.Prompt(t.Context()); err != nil {
 		t.Fatal(err)

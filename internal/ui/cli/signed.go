@@ -21,7 +21,7 @@ type sender struct {
 
 // senderOf is who sent a call. It refuses one whose signature does not count, and one without, where its task is held
 // for a fleet whose requests are signed.
-func (p *Program) senderOf(ctx context.Context, h *Services, call remote.Call) (sender, error) {
+func (a answerer) senderOf(ctx context.Context, h *Services, call remote.Call) (sender, error) {
 	unsigned := sender{via: overSSH}
 	if !call.NeedsSignature() && call.Signed == nil {
 		return unsigned, nil
@@ -33,16 +33,16 @@ func (p *Program) senderOf(ctx context.Context, h *Services, call remote.Call) (
 	case call.Signed != nil && joined.Fleet == "":
 		return unsigned, usage("cannot check who signed the call: this host is in no fleet with a server")
 	case call.Signed != nil:
-		return p.signer(ctx, h, joined, call)
+		return signer(ctx, h, joined, call)
 	case joined.Fleet == "":
 		return unsigned, nil
 	}
-	return unsigned, p.freeToAll(ctx, h, joined, call)
+	return unsigned, a.freeToAll(ctx, h, joined, call)
 }
 
 // freeToAll refuses a request without a signature for a task that is held for a fleet. Where the login by ssh is the
 // proof, it refuses what would give a task to this host: the custody of the fleet alone does that.
-func (p *Program) freeToAll(ctx context.Context, h *Services, joined remote.Joined, call remote.Call) error {
+func (a answerer) freeToAll(ctx context.Context, h *Services, joined remote.Joined, call remote.Call) error {
 	refuse := func(what string) error {
 		return task.Notef(signed.ErrUnsigned, "cannot do %q: %s for the fleet %q, whose people sign what they "+
 			"ask for: ask by \"orange fleet\"", call.Argv[1], what, joined.Fleet)
@@ -56,7 +56,7 @@ func (p *Program) freeToAll(ctx context.Context, h *Services, joined remote.Join
 		return nil
 	}
 	for _, word := range call.Arguments() { // one that is no task is none of a fleet
-		found, err := p.named(ctx, h, word)
+		found, err := a.named(ctx, h, word)
 		if err != nil {
 			return err
 		}
@@ -74,7 +74,7 @@ func (p *Program) freeToAll(ctx context.Context, h *Services, joined remote.Join
 }
 
 // signer is the person who has signed a call, all of it, for this host and for what it has of the task.
-func (p *Program) signer(_ context.Context, h *Services, joined remote.Joined, call remote.Call) (sender, error) {
+func signer(_ context.Context, h *Services, joined remote.Joined, call remote.Call) (sender, error) {
 	people, err := h.Fleet.People(joined)
 	if err != nil {
 		return sender{}, err

@@ -45,7 +45,7 @@ func TestAnswer_saysHowTheTaskIsAfterTheCommand(t *testing.T) {
 		p, _, _ := fleetOf(lost, lost)
 		p.services.Queries = oneTask{}
 		list := remote.Call{V: 1, Argv: []string{"task", "list", "--", id}}
-		reply := p.perform(t.Context(), p.services, list, sender{})
+		reply := newAnswerer(p).perform(t.Context(), p.services, list, sender{})
 		if !reflect.DeepEqual(reply.Task, want) {
 			t.Errorf("%q: %+v", id, reply.Task)
 		}
@@ -93,7 +93,7 @@ func TestAnswer_refusesARequestWithoutASignatureForATaskThatIsHeld(t *testing.T)
 		if err != nil {
 			t.Fatal(err)
 		}
-		by, err := p.senderOf(t.Context(), p.services, call)
+		by, err := newAnswerer(p).senderOf(t.Context(), p.services, call)
 		if (err != nil) != tt.refused || by.signature != "" || by.via != overSSH {
 			t.Errorf("%+v %s: %+v, %v", tt.joined, tt.argv, by, err)
 		}
@@ -110,7 +110,8 @@ func TestAnswer_takesNoSignatureWhereThereIsNoFleet(t *testing.T) {
 	t.Parallel()
 	p, _, _ := fleetOf(lost, lost)
 	call := remote.Call{V: 1, Argv: []string{"task", "next", "--", thatID}, Signed: &remote.Signed{Text: "x"}}
-	if _, err := p.senderOf(t.Context(), p.services, call); err == nil || !strings.Contains(err.Error(), "no fleet") {
+	if _, err := newAnswerer(p).senderOf(t.Context(), p.services, call); err == nil ||
+		!strings.Contains(err.Error(), "no fleet") {
 		t.Errorf("it says %v", err)
 	}
 }

@@ -11,39 +11,38 @@ import (
 	"orange/internal/rules/workflow"
 )
 
-func (p *Program) taskCommands() *cobra.Command {
-	return group("task", "Create tasks and move them",
+func taskCommands(p *Program) *cobra.Command {
+	return p.group("task", "Create tasks and move them",
 		"  orange task create feature/login \"Add a login page\"\n  orange task list",
-		p.taskCreate(), p.taskList(), p.taskShow(),
-		p.spawn(), p.taskAttach(), p.taskRespawn(), p.taskUpdate(), p.taskMove(), p.taskNext(), p.taskRedo(),
-		p.complete(), p.stuck(), p.taskWait(), p.taskSay(), p.taskRequestChanges(), p.taskMerge(), p.taskCancel(),
-		p.taskDelete(), p.taskLeave(), p.taskSnapshot(), p.taskRestore(),
-		p.taskHistory(), p.taskWhy(), p.taskVerify(), p.taskReplay(), p.taskStats(),
-		p.taskDiff(), p.taskLogs(), p.taskRetry(), p.taskCheck(), p.taskCreatePR(), p.taskWatch())
+		taskCreate, taskList, taskShow, taskSpawn, taskAttach, taskRespawn, taskUpdate, taskMove, taskNext, taskRedo,
+		taskComplete, taskStuck, taskWait, taskSay, taskRequestChanges, taskMerge, taskCancel, taskDelete, taskLeave,
+		taskSnapshot, taskRestore, taskHistory, taskWhy, taskVerify, taskReplay, taskStats, taskDiff, taskLogs,
+		taskRetry, taskCheck, taskCreatePR, taskWatch)
 }
 
-func (p *Program) spawn() *cobra.Command {
-	return p.move("spawn [ID]", "Start a task: workspace, session, agent", "  orange task spawn 4Fz",
+func taskSpawn(p *Program) *cobra.Command {
+	return moveCommand(p, "spawn [ID]", "Start a task: workspace, session, agent", "  orange task spawn 4Fz",
 		workflow.MoveSpawn)
 }
 
-func (p *Program) complete() *cobra.Command {
-	return p.move("complete [ID]", "Hand the work over for review", "  orange task complete", workflow.MoveComplete)
+func taskComplete(p *Program) *cobra.Command {
+	return moveCommand(p, "complete [ID]", "Hand the work over for review", "  orange task complete",
+		workflow.MoveComplete)
 }
 
-func (p *Program) stuck() *cobra.Command {
-	return p.move("stuck [ID]", "Report that the task needs a person to go on",
+func taskStuck(p *Program) *cobra.Command {
+	return moveCommand(p, "stuck [ID]", "Report that the task needs a person to go on",
 		"  orange task stuck --reason \"the API key is missing\"", workflow.MoveStuck)
 }
 
 // findAll turns what the user wrote into the ids of tasks, each once.
-func (p *Program) findAll(ctx context.Context, h *Services, words []string) ([]string, error) {
+func (f *finder) findAll(ctx context.Context, h *Services, words []string) ([]string, error) {
 	var ids []string
 	for _, word := range words {
 		if word = strings.TrimSpace(word); word == "" {
 			return nil, usage("which task? One of the ids is empty; %q lists them", "orange task list")
 		}
-		id, err := p.find(ctx, h, []string{word})
+		id, err := f.find(ctx, h, []string{word})
 		if err != nil {
 			return nil, err
 		}
@@ -55,8 +54,8 @@ func (p *Program) findAll(ctx context.Context, h *Services, words []string) ([]s
 }
 
 // projectOf is the project that a command is about: the one named, or that of the working directory.
-func (p *Program) projectOf(ctx context.Context, h *Services) (task.Project, error) {
-	name := p.project
+func (f *finder) projectOf(ctx context.Context, h *Services) (task.Project, error) {
+	name := f.project
 	if name == "" {
 		var err error
 		if _, name, err = h.Identity.Here(ctx); err != nil {
@@ -128,13 +127,13 @@ func asFlag(c *cobra.Command, as *string) {
 }
 
 // chosen are the tasks that a command is about: the one that is named or stood in, or all of the project or the home.
-func (p *Program) chosen(ctx context.Context, h *Services, args []string, all bool) ([]string, error) {
+func (f *finder) chosen(ctx context.Context, h *Services, args []string, all bool) ([]string, error) {
 	if !all {
-		id, err := p.find(ctx, h, args)
+		id, err := f.find(ctx, h, args)
 		return []string{id}, err
 	}
 	if len(args) > 0 {
 		return nil, usage("found %q next to --all, expected one of the two", args[0])
 	}
-	return h.Queries.All(ctx, p.project)
+	return h.Queries.All(ctx, f.project)
 }

@@ -29,7 +29,7 @@ func (f *fromForge) flags(c *cobra.Command) {
 }
 
 // fill fills a new task from an issue or a pull request.
-func (f *fromForge) fill(ctx context.Context, p *Program, h *Services, n task.New) (task.New, error) {
+func (f *fromForge) fill(ctx context.Context, p *finder, h *Services, n task.New) (task.New, error) {
 	switch {
 	case f.pr < 0:
 		return n, usage("found %d as --pr, expected the number of a pull request", f.pr)
@@ -38,7 +38,7 @@ func (f *fromForge) fill(ctx context.Context, p *Program, h *Services, n task.Ne
 	case f.pr == 0 && f.trust != "":
 		return n, usage("--trust is for a pull request: give its number with --pr")
 	case f.pr == 0:
-		return p.fromIssue(ctx, h, n, f.issue)
+		return fromIssue(ctx, p, h, n, f.issue)
 	case n.Branch != "":
 		return n, usage("the task gets the branch of the pull request: leave the branch %q out", n.Branch)
 	}
@@ -67,7 +67,7 @@ func (f *fromForge) fill(ctx context.Context, p *Program, h *Services, n task.Ne
 	}
 	n.Branch, n.PRURL = a.Branch, a.URL
 	// a person who trusts its files trusts its text
-	return p.outside(n, a.Issue, fmt.Sprintf("pull request %d", f.pr), a.Foreign), nil
+	return withOutside(&p.printer, n, a.Issue, fmt.Sprintf("pull request %d", f.pr), a.Foreign), nil
 }
 
 // notYetATask refuses a pull request that is a live task's, or whose branch is.
@@ -89,7 +89,7 @@ func notYetATask(ctx context.Context, h *Services, project task.Project, a recor
 // outside puts what others wrote into a new task: the title, quoted, as its summary, the text, quoted, before the
 // context. Both stay out where someone wrote them who may not write to the repository, and is not trusted: an agent
 // would read them.
-func (p *Program) outside(n task.New, from record.Issue, what string, trusted bool) task.New {
+func withOutside(p *printer, n task.New, from record.Issue, what string, trusted bool) task.New {
 	author, address := printable.Line(from.Author.Name), printable.Line(from.Address)
 	title := printable.Line(strings.TrimSpace(from.Title))
 	stranger := !from.Author.Writes && !trusted

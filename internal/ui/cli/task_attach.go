@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func (p *Program) taskAttach() *cobra.Command {
+func taskAttach(p *Program) *cobra.Command {
 	var role string
 	c := &cobra.Command{
 		Use: "attach [ID]", Short: "Open an agent's window, to read or to type", Args: between(0, 1),

@@ -11,7 +11,7 @@ import (
 	"orange/internal/rules/task"
 )
 
-func (p *Program) taskCheck() *cobra.Command {
+func taskCheck(p *Program) *cobra.Command {
 	return &cobra.Command{
 		Use: "check [ID] [NAME]", Short: "Run a check of a task's workflow now, or list them all", Args: between(0, 2),
 		Long: `Run a check of a task's workflow now, or list them all with their last results. A gate asks for a
@@ -19,7 +19,7 @@ result for the present commit: one of a workspace with uncommitted changes is sh
 Exit status 1 says that the check failed.`,
 		Example: "  orange task check 4Fz\n  orange task check 4Fz tests",
 		RunE: p.run(func(ctx context.Context, h *Services, args []string) error {
-			id, check, err := p.whichCheck(ctx, h, args)
+			id, check, err := whichCheck(ctx, &p.finder, h, args)
 			if err != nil {
 				return err
 			}
@@ -28,20 +28,20 @@ Exit status 1 says that the check failed.`,
 				if err != nil {
 					return err
 				}
-				return p.checks(id, all)
+				return sayChecks(&p.printer, id, all)
 			}
 			r, err := h.Commands.RunCheck(ctx, id, check, true)
 			if err != nil {
 				return err
 			}
-			return p.checked(r)
+			return sayCheckResult(&p.printer, r)
 		}),
 	}
 }
 
 // whichCheck reads the words behind the command. A single one is a check of the task of the workspace that the
 // command is in, where that has a check of this name, and else a task.
-func (p *Program) whichCheck(ctx context.Context, h *Services, args []string) (id, check string, err error) {
+func whichCheck(ctx context.Context, p *finder, h *Services, args []string) (id, check string, err error) {
 	if len(args) != 1 {
 		id, err = p.find(ctx, h, args[:min(1, len(args))])
 		if len(args) > 1 {
@@ -68,7 +68,7 @@ func (p *Program) whichCheck(ctx context.Context, h *Services, args []string) (i
 	return id, "", err
 }
 
-func (p *Program) checks(id string, all []task.CheckState) error {
+func sayChecks(p *printer, id string, all []task.CheckState) error {
 	if p.json {
 		return p.printJSON(map[string]any{"checks": orEmpty(all)})
 	}
@@ -106,7 +106,7 @@ func endOf(r task.CheckResult) string {
 	return fmt.Sprintf("failed: status %d", r.Status)
 }
 
-func (p *Program) checked(r task.CheckResult) error {
+func sayCheckResult(p *printer, r task.CheckResult) error {
 	if p.json {
 		if err := p.printJSON(map[string]any{"check": r}); err != nil {
 			return err

@@ -13,7 +13,7 @@ import (
 	"orange/internal/run/proc"
 )
 
-func (p *Program) fromPlan(path string) (string, error) {
+func fromPlan(p *input, path string) (string, error) {
 	if path == "" {
 		return "", nil
 	}
@@ -27,7 +27,7 @@ func (p *Program) fromPlan(path string) (string, error) {
 	return text, nil
 }
 
-func (p *Program) taskCreate() *cobra.Command {
+func taskCreate(p *Program) *cobra.Command {
 	var n task.New
 	var noSpawn, attach, dry bool
 	var contextFrom, planFrom string
@@ -67,17 +67,17 @@ missing, and "orange task spawn" starts it all the same.`,
 		if n.Context, err = p.readText(contextFrom); err != nil {
 			return err
 		}
-		if n.Plan, err = p.fromPlan(planFrom); err != nil {
+		if n.Plan, err = fromPlan(&p.input, planFrom); err != nil {
 			return err
 		}
 		sign := key.ofNew(append([]string{n.Context, n.Plan}, args...)...)
-		if n, err = from.fill(ctx, p, h, n); err != nil {
+		if n, err = from.fill(ctx, &p.finder, h, n); err != nil {
 			return err
 		}
 		if n.Plan != "" && n.Status != "" {
 			return usage("the workflow says where a task with a plan file begins: leave --status out")
 		}
-		if n.Variables, err = p.ownVariables(ctx, h, variables, contextFrom, planFrom); err != nil {
+		if n.Variables, err = ownVariables(ctx, &p.input, h, variables, contextFrom, planFrom); err != nil {
 			return err
 		}
 		if attach && (noSpawn || len(after) > 0 || p.json || !p.Terminal) {
@@ -87,11 +87,11 @@ missing, and "orange task spawn" starts it all the same.`,
 			return err
 		}
 		if dry {
-			return p.dryRun(ctx, h, n)
+			return dryRun(ctx, &p.finder, h, n)
 		}
-		id, err := p.create(ctx, h, n, sign)
+		id, err := create(ctx, &p.finder, h, n, sign)
 		if err == nil && attach {
-			err = p.openWindow(ctx, h, id)
+			err = openWindow(ctx, &p.printer, h, id)
 		}
 		return err
 	})
@@ -109,7 +109,7 @@ missing, and "orange task spawn" starts it all the same.`,
 }
 
 // openWindow opens the window of the task's agent, which takes the terminal.
-func (p *Program) openWindow(ctx context.Context, h *Services, id string) error {
+func openWindow(ctx context.Context, p *printer, h *Services, id string) error {
 	err := p.flush()
 	p.lend()
 	if err == nil {
@@ -178,7 +178,7 @@ func agentFlags(c *cobra.Command, n *task.New) {
 
 // ownVariables are those that only the programs of a new task get. An agent may not set any: what an agent asks for
 // runs in nothing that it made.
-func (p *Program) ownVariables(ctx context.Context, h *Services, words []string, files ...string) ([]string, error) {
+func ownVariables(ctx context.Context, p *input, h *Services, words []string, files ...string) ([]string, error) {
 	if len(words) == 0 {
 		return nil, nil
 	}
@@ -193,7 +193,7 @@ func (p *Program) ownVariables(ctx context.Context, h *Services, words []string,
 }
 
 // create creates a task and says so; it answers its id.
-func (p *Program) create(ctx context.Context, h *Services, n task.New,
+func create(ctx context.Context, p *finder, h *Services, n task.New,
 	sign func(task.Actor) (task.Actor, error)) (string, error) {
 	project, err := p.projectOf(ctx, h)
 	if err != nil {
@@ -211,7 +211,7 @@ func (p *Program) create(ctx context.Context, h *Services, n task.New,
 		return "", err
 	}
 	if !chosen && n.Spawn && !p.json {
-		if err := p.sayHarness(h, n.Harness); err != nil {
+		if err := sayHarness(&p.printer, h, n.Harness); err != nil {
 			return "", err
 		}
 	}
@@ -230,7 +230,7 @@ func (p *Program) create(ctx context.Context, h *Services, n task.New,
 }
 
 // sayHarness names the program that no one chose.
-func (p *Program) sayHarness(h *Services, name string) error {
+func sayHarness(p *printer, h *Services, name string) error {
 	usual, err := h.Harnesses.UsualHarness()
 	if err == nil && usual == "" {
 		p.say("agent program: %s, the first that is there; %q chooses your usual one", name, "orange setup")
@@ -239,21 +239,21 @@ func (p *Program) sayHarness(h *Services, name string) error {
 }
 
 // readText reads a file, or standard input for "-"; nothing for an empty name.
-func (p *Program) readText(from string) (string, error) { return p.read("the context", from) }
+func (i *input) readText(from string) (string, error) { return i.read("the context", from) }
 
 // read reads a text of at most so many bytes as a context has; what says what it is.
-func (p *Program) read(what, from string) (string, error) {
+func (i *input) read(what, from string) (string, error) {
 	var text []byte
 	var err error
-	sent, is := p.texts[from]
+	sent, is := i.texts[from]
 	switch {
 	case from == "":
 		return "", nil
 	case from == "-":
-		text, err = io.ReadAll(io.LimitReader(p.In, task.MaxContext+1))
+		text, err = io.ReadAll(io.LimitReader(i.In, task.MaxContext+1))
 	case is:
 		text = []byte(sent)
-	case p.texts != nil:
+	case i.texts != nil:
 		err = fmt.Errorf("the text of %q was not sent", from)
 	default:
 		text, err = proc.ReadFile(from)

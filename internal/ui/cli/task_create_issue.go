@@ -20,7 +20,7 @@ type Issues interface {
 }
 
 // fromIssue fills a new task from an issue.
-func (p *Program) fromIssue(ctx context.Context, h *Services, n task.New, number int) (task.New, error) {
+func fromIssue(ctx context.Context, p *finder, h *Services, n task.New, number int) (task.New, error) {
 	switch {
 	case number == 0:
 		return n, nil
@@ -35,5 +35,5 @@ func (p *Program) fromIssue(ctx context.Context, h *Services, n task.New, number
 	if err != nil {
 		return n, err
 	}
-	return p.outside(n, issue, fmt.Sprintf("issue %d", number), false), nil
+	return withOutside(&p.printer, n, issue, fmt.Sprintf("issue %d", number), false), nil
 }

@@ -9,7 +9,7 @@ import (
 	"orange/internal/rules/task"
 )
 
-func (p *Program) taskCreatePR() *cobra.Command {
+func taskCreatePR(p *Program) *cobra.Command {
 	var as string
 	var key requestKey
 	c := &cobra.Command{

@@ -9,7 +9,7 @@ import (
 	"orange/internal/rules/task"
 )
 
-func (p *Program) taskDelete() *cobra.Command {
+func taskDelete(p *Program) *cobra.Command {
 	var yes bool
 	c := &cobra.Command{
 		Use: "delete [ID]", Short: "Delete a task; Orange cancels a live one first", Args: between(0, 1),

@@ -10,7 +10,7 @@ import (
 	"orange/internal/rules/printable"
 )
 
-func (p *Program) taskDiff() *cobra.Command {
+func taskDiff(p *Program) *cobra.Command {
 	var stat, since bool
 	c := &cobra.Command{
 		Use: "diff [ID]", Short: "Show what a task's branch changes", Args: between(0, 1),
@@ -36,7 +36,7 @@ by a verdict, or by a person who asked for changes.`,
 				patch.Text, _, _ = strings.Cut(patch.Text, "\n\n")
 				patch.Text = strings.TrimRight(patch.Text, "\n") + "\n"
 			}
-			return p.diff(t.Branch, patch)
+			return sayPatch(&p.printer, t.Branch, patch)
 		}),
 	}
 	c.Flags().BoolVar(&stat, "stat", false, "only the list of files")
@@ -44,7 +44,7 @@ by a verdict, or by a person who asked for changes.`,
 	return c
 }
 
-func (p *Program) diff(branch string, patch diff.Patch) error {
+func sayPatch(p *printer, branch string, patch diff.Patch) error {
 	if p.json {
 		return p.printJSON(map[string]any{"branch": branch, "diff": patch.Text, "base": patch.Base, "from": patch.From,
 			"to": patch.To, "uncommitted": patch.Loose, "judged": patch.Last, "judged_by": patch.Judged,

@@ -14,7 +14,7 @@ import (
 
 // dryRun says what a new task needs to start, and creates none. Its status is that of a refusal where something is
 // missing.
-func (p *Program) dryRun(ctx context.Context, h *Services, n task.New) error {
+func dryRun(ctx context.Context, p *finder, h *Services, n task.New) error {
 	project, err := p.projectOf(ctx, h)
 	if err != nil {
 		return err
@@ -39,7 +39,7 @@ func (p *Program) dryRun(ctx context.Context, h *Services, n task.New) error {
 	if p.json {
 		err = p.printJSON(map[string]any{"ready": all})
 	} else {
-		p.sayReady(all)
+		sayReady(&p.printer, all)
 	}
 	for _, one := range all {
 		if err == nil && one.Want != "" {
@@ -75,7 +75,7 @@ func noLogin(ctx context.Context, h *Services, n task.New) (string, error) {
 	return strings.Join(notes, "; "), nil
 }
 
-func (p *Program) sayReady(all []rejection.Readiness) {
+func sayReady(p *printer, all []rejection.Readiness) {
 	for _, one := range all {
 		word := "ok"
 		if one.Want != "" {

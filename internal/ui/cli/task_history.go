@@ -14,7 +14,7 @@ import (
 	"orange/internal/rules/task"
 )
 
-func (p *Program) taskHistory() *cobra.Command {
+func taskHistory(p *Program) *cobra.Command {
 	var format string
 	var evidence bool
 	c := &cobra.Command{
@@ -39,7 +39,7 @@ any state of escalation, whichever move made it.`,
 			switch format {
 			case "":
 			case formatBuild:
-				return p.logEntries(ctx, h, id)
+				return printLogEntries(ctx, &p.printer, h, id)
 			default:
 				return usage("found %q as --format, expected %q", format, formatBuild)
 			}
@@ -53,7 +53,7 @@ any state of escalation, whichever move made it.`,
 			for _, line := range h.Queries.Older(ctx, id, events) {
 				p.say("before  %s", oneLine(line, 200))
 			}
-			p.sayEvents(events, evidence)
+			sayEvents(&p.printer, events, evidence)
 			return nil
 		}),
 	}
@@ -65,7 +65,7 @@ any state of escalation, whichever move made it.`,
 const formatBuild = "build"
 
 // logEntries prints a task's history for other programs: one entry a line, with and without --json.
-func (p *Program) logEntries(ctx context.Context, h *Services, id string) error {
+func printLogEntries(ctx context.Context, p *printer, h *Services, id string) error {
 	entries, err := h.Queries.LogEntries(ctx, id)
 	if err != nil {
 		return err
@@ -79,7 +79,7 @@ func (p *Program) logEntries(ctx context.Context, h *Services, id string) error 
 }
 
 // sayEvents prints events a day at a time: in words, or each with all that it has.
-func (p *Program) sayEvents(events []history.Event, evidence bool) {
+func sayEvents(p *printer, events []history.Event, evidence bool) {
 	day := ""
 	for len(events) > 0 {
 		if at := p.day(events[0].Time); at != day {
@@ -87,27 +87,27 @@ func (p *Program) sayEvents(events []history.Event, evidence bool) {
 			p.say("%s", day)
 		}
 		if evidence {
-			p.sayBelow(5, "%s", p.eventLine(events[0]))
+			p.sayBelow(5, "%s", eventLine(p.zone, events[0]))
 			events = events[1:]
 			continue
 		}
-		n := p.together(events)
-		p.sayBelow(17, "%s", p.eventWords(events[:n]))
+		n := together(p.zone, events)
+		p.sayBelow(17, "%s", eventWords(p.zone, events[:n]))
 		events = events[n:]
 	}
 }
 
 // together is how many of the first events one line has: a run of agents that began and ended, of one day.
-func (p *Program) together(events []history.Event) int {
+func together(z zone, events []history.Event) int {
 	n := 0
-	for n < len(events) && eventtext.Routine(&events[n]) && p.day(events[n].Time) == p.day(events[0].Time) {
+	for n < len(events) && eventtext.Routine(&events[n]) && z.day(events[n].Time) == z.day(events[0].Time) {
 		n++
 	}
 	return max(n, 1)
 }
 
 // eventWords are some events in one line, without their day: their numbers, the time of the first, and the words.
-func (p *Program) eventWords(events []history.Event) string {
+func eventWords(z zone, events []history.Event) string {
 	first, last := &events[0], &events[len(events)-1]
 	numbers := strconv.Itoa(first.Seq)
 	if last != first {
@@ -129,11 +129,11 @@ func (p *Program) eventWords(events []history.Event) string {
 			text += "; " + detail
 		}
 	}
-	return printable.Line(fmt.Sprintf("%6s  %s  %s", numbers, p.timeOfDay(first.Time), inOneLine(text)))
+	return printable.Line(fmt.Sprintf("%6s  %s  %s", numbers, z.timeOfDay(first.Time), inOneLine(text)))
 }
 
 // eventLine is an event with all that it has, without its day: its data, the digests of texts, and hooks.
-func (p *Program) eventLine(e history.Event) string {
+func eventLine(z zone, e history.Event) string {
 	who := e.Actor
 	if e.ActingAs != "" {
 		who += " as " + e.ActingAs
@@ -142,7 +142,7 @@ func (p *Program) eventLine(e history.Event) string {
 	if e.IsMove() {
 		what = fmt.Sprintf("%s -> %s", e.From, e.To)
 	}
-	text := fmt.Sprintf("%3d  %s  %-9s %s", e.Seq, p.timeOfDay(e.Time), who, what)
+	text := fmt.Sprintf("%3d  %s  %-9s %s", e.Seq, z.timeOfDay(e.Time), who, what)
 	found := ""
 	if e.Type == history.AgentSpawned || e.Type == history.ReviewStarted {
 		found = "found " // it rests on none of them

@@ -15,7 +15,7 @@ type leave struct {
 	yes        bool
 }
 
-func (p *Program) taskLeave() *cobra.Command {
+func taskLeave(p *Program) *cobra.Command {
 	var l leave
 	c := &cobra.Command{
 		Use: "leave [ID]", Short: "Give a task up here, because it goes on at another machine", Args: between(0, 1),
@@ -34,7 +34,7 @@ files that look like secrets, and those of more than 50 MB, are not pushed; they
 				" Its agents are ended; its branch and its work are kept.", "nothing was done"); err != nil {
 				return err
 			}
-			return p.leave(ctx, h, id, actor, l)
+			return letGo(ctx, &p.printer, h, id, actor, l)
 		}),
 	}
 	c.Flags().StringVar(&l.reason, "reason", "", "why, for the history")
@@ -43,7 +43,7 @@ files that look like secrets, and those of more than 50 MB, are not pushed; they
 	return c
 }
 
-func (p *Program) leave(ctx context.Context, h *Services, id string, actor task.Actor, l leave) error {
+func letGo(ctx context.Context, p *printer, h *Services, id string, actor task.Actor, l leave) error {
 	report, err := h.Queries.Report(ctx, id, actor)
 	if err != nil {
 		return err

@@ -16,12 +16,21 @@ import (
 	"orange/internal/rules/stats"
 	"orange/internal/rules/task"
 	"orange/internal/rules/yaml"
+	"orange/internal/ui/dashboard/screen"
 )
 
-func (p *Program) taskList() *cobra.Command {
+// lister lists tasks.
+type lister struct {
+	*finder
+
+	filter record.Filter // what the record chooses by
+	want   wanted
+}
+
+func taskList(p *Program) *cobra.Command {
+	l := lister{finder: &p.finder}
 	var status string
 	var all, watching bool
-	var want wanted
 	var when span
 	c := &cobra.Command{
 		Use: "list", Short: "List tasks: the live ones first, the newest first", Args: between(0, 0),
@@ -45,30 +54,30 @@ zone, which counts from its beginning to its end. In JSON the two times are "ent
 			"--overdue --failures 2\n  orange task list --all --mine\n  orange task list --all --watch\n" +
 			"  orange task list --done --since 2026-11-29 --until 2026-11-29",
 		RunE: p.run(func(ctx context.Context, h *Services, _ []string) error {
-			filter, err := p.filter(ctx, h, all)
-			if err != nil {
+			var err error
+			if l.filter, err = l.finder.filter(ctx, h, all); err != nil {
 				return err
 			}
-			if want.window, err = p.window(when, time.Now()); err != nil {
+			if l.want.window, err = p.window(when, time.Now()); err != nil {
 				return err
 			}
-			filter.Status = task.Status(status)
+			l.filter.Status = task.Status(status)
 			if watching {
-				return p.watchList(ctx, h, filter, want)
+				return (&liveList{lister: l}).watch(ctx, h)
 			}
-			_, err = p.listOnce(ctx, h, filter, want)
+			_, err = l.listOnce(ctx, h)
 			return err
 		}),
 	}
 	c.Flags().BoolVar(&watching, "watch", false, "then print one line for each move and each need")
-	c.Flags().BoolVar(&want.mine, "mine", false, "only those that need you, the oldest need first")
-	c.Flags().BoolVar(&want.overdue, "overdue", false,
+	c.Flags().BoolVar(&l.want.mine, "mine", false, "only those that need you, the oldest need first")
+	c.Flags().BoolVar(&l.want.overdue, "overdue", false,
 		"only those that have been in their status for longer than they should")
-	c.Flags().BoolVar(&want.escalated, "escalated", false,
+	c.Flags().BoolVar(&l.want.escalated, "escalated", false,
 		"only those that are in a state of escalation")
-	c.Flags().IntVar(&want.failures, "failures", 0, "only those of which a state "+
+	c.Flags().IntVar(&l.want.failures, "failures", 0, "only those of which a state "+
 		"failed at least this often since its count began")
-	c.Flags().BoolVar(&want.done, "done", false, "only those that are over, the last one first")
+	c.Flags().BoolVar(&l.want.done, "done", false, "only those that are over, the last one first")
 	spanFlags(c, &when, "only those that were changed, or with --done ended,")
 	c.Flags().StringVar(&status, "status", "", "only those in this status")
 	c.Flags().BoolVar(&all, "all", false, "those of every project")
@@ -76,8 +85,9 @@ zone, which counts from its beginning to its end. In JSON the two times are "ent
 }
 
 // listOnce prints the list, and answers the tasks in it.
-func (p *Program) listOnce(ctx context.Context, h *Services, filter record.Filter, want wanted) ([]task.Task, error) {
-	filter.Brief = want == wanted{} && !p.json
+func (l lister) listOnce(ctx context.Context, h *Services) ([]task.Task, error) {
+	filter, want := l.filter, l.want
+	filter.Brief = want == wanted{} && !l.json
 	tasks, err := h.Queries.Tasks(ctx, filter)
 	if err == nil && len(tasks) == 0 && filter.Status != "" {
 		err = knownStatus(h, filter.Status)
@@ -85,7 +95,7 @@ func (p *Program) listOnce(ctx context.Context, h *Services, filter record.Filte
 	if err != nil {
 		return nil, err
 	}
-	tasks, standings, err := p.choose(ctx, h, tasks, want)
+	tasks, standings, err := l.choose(ctx, h, tasks)
 	if err != nil {
 		return nil, err
 	}
@@ -94,45 +104,45 @@ func (p *Program) listOnce(ctx context.Context, h *Services, filter record.Filte
 		return nil, err
 	}
 	if err != nil {
-		p.warn("some agents cannot be looked at: %v", err)
+		l.warn("some agents cannot be looked at: %v", err)
 	}
 	if filter.Brief {
-		if err := p.wholeNeeds(ctx, h, filter, needs); err != nil {
+		if err := wholeNeeds(ctx, h, filter, needs); err != nil {
 			return nil, err
 		}
 	}
 	if want.mine {
 		tasks = whoNeed(tasks, needs)
 	}
-	if len(tasks) == 0 && want != (wanted{}) && !p.json {
-		p.say("%s", map[bool]string{true: "nothing needs you",
+	if len(tasks) == 0 && want != (wanted{}) && !l.json {
+		l.say("%s", map[bool]string{true: "nothing needs you",
 			false: "no task is like that; all of them: orange task list --all"}[want.mine])
 		return nil, nil
 	}
-	if want.mine && !p.json {
-		return tasks, p.mine(tasks, needs)
+	if want.mine && !l.json {
+		return tasks, l.mine(tasks, needs)
 	}
-	if !p.json {
+	if !l.json {
 		lost, older, err := h.Queries.Unrecorded(ctx)
 		if err != nil {
 			return nil, err
 		}
 		if older > 0 {
-			p.say("%s of an earlier Orange left in their folders: \"orange adopt\" lists them", count(older, "task"))
+			l.say("%s of an earlier Orange left in their folders: \"orange adopt\" lists them", count(older, "task"))
 		} else if lost > 0 && len(tasks) == 0 {
-			p.say("no tasks; %d have a folder and are not on record: \"orange doctor\" names them", lost)
+			l.say("no tasks; %d have a folder and are not on record: \"orange doctor\" names them", lost)
 		}
 		if lost > 0 && len(tasks) == 0 {
 			return nil, nil
 		}
 	}
-	return tasks, p.list(tasks, want, known{sessions, needs, standings, p.conflicts(ctx, h, tasks),
-		p.before(ctx, h, tasks)})
+	return tasks, l.list(tasks, known{sessions, needs, standings, lastConflicts(ctx, &l.printer, h, tasks),
+		beforeOf(ctx, &l.printer, h, tasks)})
 }
 
 // wholeNeeds finds the needs of tasks that were read briefly again, for the tasks as a whole: a brief look has neither
 // since when they are in their status nor who handed their work in.
-func (p *Program) wholeNeeds(ctx context.Context, h *Services, filter record.Filter,
+func wholeNeeds(ctx context.Context, h *Services, filter record.Filter,
 	needs map[string]record.Need) error {
 	if !slices.ContainsFunc(slices.Collect(maps.Values(needs)), func(n record.Need) bool { return n.Kind != "" }) {
 		return nil
@@ -179,8 +189,8 @@ func knownStatus(h *Services, status task.Status) error {
 
 // filter chooses the tasks of the project that is named, or else of the one that the working directory is in; those of
 // all where it is in none.
-func (p *Program) filter(ctx context.Context, h *Services, all bool) (record.Filter, error) {
-	filter := record.Filter{Project: p.project}
+func (f *finder) filter(ctx context.Context, h *Services, all bool) (record.Filter, error) {
+	filter := record.Filter{Project: f.project}
 	if filter.Project == "" && !all {
 		_, here, err := h.Identity.Here(ctx)
 		if err != nil {
@@ -188,8 +198,8 @@ func (p *Program) filter(ctx context.Context, h *Services, all bool) (record.Fil
 		}
 		filter.Project = here
 	}
-	if p.project != "" {
-		if _, err := h.Projects.Project(p.project); err != nil {
+	if f.project != "" {
+		if _, err := h.Projects.Project(f.project); err != nil {
 			return filter, err
 		}
 	}
@@ -206,9 +216,9 @@ func whoNeed(tasks []task.Task, needs map[string]record.Need) []task.Task {
 }
 
 // mine prints the tasks that need a person, and why.
-func (p *Program) mine(tasks []task.Task, needs map[string]record.Need) error {
+func (l lister) mine(tasks []task.Task, needs map[string]record.Need) error {
 	rows := [][]string{{"ID", "PROJECT", "STATUS", "NEEDS YOU", "BRANCH", "SUMMARY"}}
-	told := p.toldBelow(tasks, needs)
+	told := l.toldBelow(tasks, needs)
 	for _, t := range tasks {
 		reason := needs[t.ID].Reason
 		if slices.Contains(told, t.ID) {
@@ -220,15 +230,15 @@ func (p *Program) mine(tasks []task.Task, needs map[string]record.Need) error {
 	if len(told) == len(tasks) {
 		all.leaveOut(3)
 	}
-	p.leaveOutProject(&all, tasks)
-	err := p.table(all)
-	p.turns(tasks, needs, true)
+	l.leaveOutProject(&all, tasks)
+	err := l.table(all)
+	l.turns(tasks, needs, true)
 	return err
 }
 
 // leaveOutProject takes the column of projects out of a table for a person where all tasks are of one.
-func (p *Program) leaveOutProject(all *table, tasks []task.Task) {
-	width, _ := p.outTerminal()
+func (l lister) leaveOutProject(all *table, tasks []task.Task) {
+	width, _ := l.outTerminal()
 	if width > 0 && !slices.ContainsFunc(tasks, func(t task.Task) bool { return t.Project != tasks[0].Project }) {
 		all.leaveOut(1)
 	}
@@ -254,8 +264,9 @@ func (w wanted) at(t task.Task) time.Time {
 
 // choose keeps the wanted ones of tasks, and tells how those stand in time where the answer needs it.
 // A list that only shows the times is not broken by a task whose times cannot be computed; one that chooses by them is.
-func (p *Program) choose(ctx context.Context, h *Services, tasks []task.Task,
-	want wanted) ([]task.Task, map[string]task.Timing, error) {
+func (l lister) choose(ctx context.Context, h *Services, tasks []task.Task) ([]task.Task,
+	map[string]task.Timing, error) {
+	want := l.want
 	if want.failures < 0 {
 		return nil, nil, usage("found %d as --failures, expected a number from 1", want.failures)
 	}
@@ -266,7 +277,7 @@ func (p *Program) choose(ctx context.Context, h *Services, tasks []task.Task,
 		slices.SortStableFunc(tasks, func(a, b task.Task) int { return b.EnteredAt.Compare(a.EnteredAt) })
 	}
 	chooses := want.overdue || want.escalated
-	if !chooses && !p.json {
+	if !chooses && !l.json {
 		return tasks, nil, nil
 	}
 	standings, err := h.Queries.Timings(ctx, tasks)
@@ -274,7 +285,7 @@ func (p *Program) choose(ctx context.Context, h *Services, tasks []task.Task,
 		return nil, nil, err
 	}
 	if err != nil {
-		p.warn("the times of some tasks cannot be computed: %v", err)
+		l.warn("the times of some tasks cannot be computed: %v", err)
 	}
 	tasks = slices.DeleteFunc(tasks, func(t task.Task) bool {
 		s := standings[t.ID]
@@ -292,8 +303,8 @@ type known struct {
 	before    map[string][]record.Before
 }
 
-func (p *Program) list(tasks []task.Task, want wanted, of known) error {
-	if p.json {
+func (l lister) list(tasks []task.Task, of known) error {
+	if l.json {
 		views := make([]taskView, len(tasks))
 		for i, t := range tasks {
 			views[i] = view(t, of.sessions[t.ID]).conflicting(of.conflicts[t.Project]).waiting(of.before[t.ID])
@@ -304,23 +315,23 @@ func (p *Program) list(tasks []task.Task, want wanted, of known) error {
 				views[i] = views[i].standing(s)
 			}
 		}
-		return p.printJSON(map[string]any{"tasks": views})
+		return l.printJSON(map[string]any{"tasks": views})
 	}
 	if len(tasks) == 0 {
-		p.say("no tasks; make one with: orange task create BRANCH SUMMARY")
+		l.say("no tasks; make one with: orange task create BRANCH SUMMARY")
 		return nil
 	}
 	rows := append(make([][]string, 0, len(tasks)+1), []string{"ID", "PROJECT", "STATUS", "AGENT", "BRANCH",
-		ageTitle(want.done), "SUMMARY"})
+		ageTitle(l.want.done), "SUMMARY"})
 	conflicting, now := false, time.Now()
-	told := p.toldBelow(tasks, of.needs)
+	told := l.toldBelow(tasks, of.needs)
 	for _, t := range tasks {
 		need := of.needs[t.ID]
 		if slices.Contains(told, t.ID) {
 			need.Reason = ""
 		}
 		row := []string{t.ID, t.Project, string(t.Status),
-			p.marks(t, of.sessions[t.ID], need, of.before[t.ID]), t.Branch, p.Age(want.at(t), now),
+			marksOf(t, of.sessions[t.ID], need, of.before[t.ID]), t.Branch, screen.Age(l.want.at(t), now),
 			inOneLine(t.Summary)}
 		if mark := conflictMark(of.conflicts[t.Project], t.ID); mark != "" {
 			row, conflicting = append(row, mark), true
@@ -344,9 +355,9 @@ func (p *Program) list(tasks []task.Task, want wanted, of known) error {
 		return tasks[row-1].PRURL // from its branch: there is no column of pull requests
 	}
 	shown := table{rows: rows, gives: []int{6, 4, 1, 7, 3}, spare: 5, look: look, leads: branch}
-	p.leaveOutProject(&shown, tasks)
-	err := p.table(shown)
-	p.turns(tasks, of.needs, false)
+	l.leaveOutProject(&shown, tasks)
+	err := l.table(shown)
+	l.turns(tasks, of.needs, false)
 	return err
 }
 
@@ -363,8 +374,8 @@ const mostTurns = 3
 
 // toldBelow are the tasks whose needs a person at a terminal reads whole below the list: the list does not say them
 // too.
-func (p *Program) toldBelow(tasks []task.Task, needs map[string]record.Need) []string {
-	if width, _ := p.outTerminal(); width == 0 {
+func (l lister) toldBelow(tasks []task.Task, needs map[string]record.Need) []string {
+	if width, _ := l.outTerminal(); width == 0 {
 		return nil
 	}
 	var ids []string
@@ -378,24 +389,24 @@ func (p *Program) toldBelow(tasks []task.Task, needs map[string]record.Need) []s
 
 // turns shows a person at a terminal all of why the tasks that have needed them for longest do, and what to type there.
 // Then it says how many more need them; mine: the list above has those.
-func (p *Program) turns(tasks []task.Task, needs map[string]record.Need, mine bool) {
-	if width, _ := p.outTerminal(); width == 0 {
+func (l lister) turns(tasks []task.Task, needs map[string]record.Need, mine bool) {
+	if width, _ := l.outTerminal(); width == 0 {
 		return
 	}
 	waiting := whoNeed(slices.Clone(tasks), needs)
 	for _, t := range waiting[:min(len(waiting), mostTurns)] {
-		p.say("")
-		p.needUnder(t.Branch, needs[t.ID])
+		l.say("")
+		l.needUnder(t.Branch, needs[t.ID])
 	}
 	more := len(waiting) - mostTurns
 	switch {
 	case more <= 0:
 	case mine:
-		p.say("\n%d more; what to type for each: orange task why ID", more)
+		l.say("\n%d more; what to type for each: orange task why ID", more)
 	case more == 1:
-		p.say("\n1 more needs you: orange task list --mine")
+		l.say("\n1 more needs you: orange task list --mine")
 	default:
-		p.say("\n%d more need you: orange task list --mine", more)
+		l.say("\n%d more need you: orange task list --mine", more)
 	}
 }
 
@@ -415,7 +426,7 @@ func lookOf(t task.Task, session string, need record.Need) printable.Paint {
 }
 
 // marks says how a task's agents are, and what a person should look at.
-func (p *Program) marks(t task.Task, session string, need record.Need, before []record.Before) string {
+func marksOf(t task.Task, session string, need record.Need, before []record.Before) string {
 	switch {
 	case t.Queued():
 		return "queued"

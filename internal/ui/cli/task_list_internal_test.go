@@ -15,7 +15,6 @@ import (
 	"orange/internal/rules/record"
 	"orange/internal/rules/stats"
 	"orange/internal/rules/task"
-	"orange/internal/ui/dashboard/screen"
 )
 
 // crowded has a thousand tasks with long names, every third of which conflicts and every fifth of which needs a person.
@@ -63,9 +62,11 @@ func TestLists_fitEveryTerminalAndAreWholeInAPipe(t *testing.T) {
 	for _, want := range []wanted{{}, {mine: true}} {
 		for _, width := range []int{50, 80, 120, 200, 0} {
 			var out bytes.Buffer
-			p := &Program{Out: printable.NewWriter(&out), Err: printable.NewWriter(&out), Age: screen.Age,
-				OutTerminal: func() (int, bool) { return width, false }}
-			_, err := p.listOnce(t.Context(), &Services{Queries: c, Conflicts: c}, record.Filter{}, want)
+			p := &Program{}
+			p.Out = printable.NewWriter(&out)
+			p.Err = printable.NewWriter(&out)
+			p.OutTerminal = func() (int, bool) { return width, false }
+			_, err := lister{finder: &p.finder, want: want}.listOnce(t.Context(), &Services{Queries: c, Conflicts: c})
 			if err := errors.Join(err, p.flush()); err != nil {
 				t.Fatal(err)
 			}
@@ -123,9 +124,11 @@ func TestTaskList_saysEachQuestionOnceAndOneProjectNotAtAll(t *testing.T) {
 			one.tasks[5].Project = "tea"
 		}
 		var out bytes.Buffer
-		p := &Program{Out: printable.NewWriter(&out), Err: printable.NewWriter(&out), Age: screen.Age,
-			OutTerminal: func() (int, bool) { return c.width, false }}
-		_, err := p.listOnce(t.Context(), &Services{Queries: one, Conflicts: one}, record.Filter{}, c.want)
+		p := &Program{}
+		p.Out = printable.NewWriter(&out)
+		p.Err = printable.NewWriter(&out)
+		p.OutTerminal = func() (int, bool) { return c.width, false }
+		_, err := lister{finder: &p.finder, want: c.want}.listOnce(t.Context(), &Services{Queries: one, Conflicts: one})
 		err = errors.Join(err, p.flush())
 		text := strings.ReplaceAll(out.String(), "\n  ", " ")
 		questions, projects := strings.Count(text, "asks: which"), strings.Count(text, "garden")
@@ -163,9 +166,10 @@ func TestTaskList_hasWhatEndedInATimeTheLastFirst(t *testing.T) {
 		{wanted{window: stats.Window{Until: now.Add(-day)}}, "lives long", "CHANGED"},
 	} {
 		var out bytes.Buffer
-		p := &Program{Out: printable.NewWriter(&out), Err: printable.NewWriter(&out), Age: screen.Age}
+		p := &Program{}
+		p.Out, p.Err = printable.NewWriter(&out), printable.NewWriter(&out)
 		tasks := slices.Clone(f.tasks)
-		_, err := p.listOnce(t.Context(), &Services{Queries: f, Conflicts: f}, record.Filter{}, c.want)
+		_, err := lister{finder: &p.finder, want: c.want}.listOnce(t.Context(), &Services{Queries: f, Conflicts: f})
 		f.tasks = tasks // it was sorted in its place
 		var ids []string
 		lines := strings.Split(strings.TrimSpace(out.String()), "\n")
@@ -203,8 +207,9 @@ func TestTaskList_saysOfANeedWhatTheOtherPlacesSay(t *testing.T) {
 	t.Parallel()
 	f := hasty{crowded{&feed{conflicts: map[string]conflict.Overview{}}}}
 	var out bytes.Buffer
-	p := &Program{Out: printable.NewWriter(&out), Err: printable.NewWriter(&out), Age: screen.Age}
-	_, err := p.listOnce(t.Context(), &Services{Queries: f, Conflicts: f}, record.Filter{}, wanted{})
+	p := &Program{}
+	p.Out, p.Err = printable.NewWriter(&out), printable.NewWriter(&out)
+	_, err := lister{finder: &p.finder}.listOnce(t.Context(), &Services{Queries: f, Conflicts: f})
 	if err != nil || !strings.Contains(out.String(), "needs you: handed in by Eye, not reviewed") {
 		t.Errorf("%v, it says\n%s", err, out.String())
 	}

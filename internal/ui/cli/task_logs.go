@@ -33,7 +33,7 @@ type logsView struct {
 	Screens   []record.AgentScreen `json:"terminals"`
 }
 
-func (p *Program) taskLogs() *cobra.Command {
+func taskLogs(p *Program) *cobra.Command {
 	var lines int
 	c := &cobra.Command{
 		Use: "logs [ID]", Short: "Show what the log and the agents' terminals say about a task", Args: between(0, 1),
@@ -46,21 +46,21 @@ lines of the log and of each text.`,
 		if lines < 1 {
 			return usage("found %d as --lines, expected a number above 0", lines)
 		}
-		all, err := p.logs(ctx, h, id, lines)
+		all, err := logsOf(ctx, &p.printer, h, id, lines)
 		if err != nil {
 			return err
 		}
 		if p.json {
 			return p.printJSON(all)
 		}
-		p.sayLogs(id, all)
+		sayLogs(&p.printer, id, all)
 		return nil
 	})
 	c.Flags().IntVar(&lines, "lines", 50, "how many lines of the log and of each text, from the end")
 	return c
 }
 
-func (p *Program) logs(ctx context.Context, h *Services, id string, lines int) (logsView, error) {
+func logsOf(ctx context.Context, p *printer, h *Services, id string, lines int) (logsView, error) {
 	all := logsView{Log: []json.RawMessage{}, LastWords: []agentWords{}}
 	events, err := h.Queries.History(ctx, id)
 	if err != nil {
@@ -108,7 +108,7 @@ func lastLines(text string, most int) string {
 	return strings.Join(all[max(0, len(all)-most):], "\n")
 }
 
-func (p *Program) sayLogs(id string, all logsView) {
+func sayLogs(p *printer, id string, all logsView) {
 	if len(all.Log)+len(all.LastWords)+len(all.Screens) == 0 {
 		p.warn("no log, terminal text or last words are kept of task %s", id)
 		return
@@ -117,22 +117,22 @@ func (p *Program) sayLogs(id string, all logsView) {
 		if i == 0 {
 			p.say("the log")
 		}
-		p.say("  %s", p.logLine(line))
+		p.say("  %s", logLine(p.zone, line))
 	}
 	for _, words := range all.LastWords {
-		p.sayText(strings.TrimSpace("the last words of the "+words.Role)+", "+p.stamp(words.at), words.Text)
+		sayText(p, strings.TrimSpace("the last words of the "+words.Role)+", "+p.stamp(words.at), words.Text)
 	}
 	for _, one := range all.Screens {
 		title := "the window of the " + one.Role
 		if one.Ended {
 			title += ", whose program has ended"
 		}
-		p.sayText(title, one.Text)
+		sayText(p, title, one.Text)
 	}
 }
 
 // sayText prints a text below a title, so that none of its lines looks like another title.
-func (p *Program) sayText(title, text string) {
+func sayText(p *printer, title, text string) {
 	p.say("%s", title)
 	for line := range strings.SplitSeq(text, "\n") {
 		p.say("%s", strings.TrimRight("  "+line, " "))
@@ -140,7 +140,7 @@ func (p *Program) sayText(title, text string) {
 }
 
 // logLine is a line of the log for people: when, how bad, which part of the program, what, and with what.
-func (p *Program) logLine(line json.RawMessage) string {
+func logLine(z zone, line json.RawMessage) string {
 	var entry map[string]any
 	if err := json.Unmarshal(line, &entry); err != nil {
 		return string(line)
@@ -153,7 +153,7 @@ func (p *Program) logLine(line json.RawMessage) string {
 		delete(entry, key)
 	}
 	delete(entry, "task")
-	text = p.stamped(strings.TrimSpace(text))
+	text = z.stamped(strings.TrimSpace(text))
 	for _, key := range slices.Sorted(maps.Keys(entry)) {
 		text += fmt.Sprintf("  %s=%s", key, oneLine(fmt.Sprint(entry[key]), 200))
 	}

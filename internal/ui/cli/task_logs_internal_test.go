@@ -11,7 +11,7 @@ func TestLogLine_isForPeople(t *testing.T) {
 	line := `{"ts":"2026-05-03T12:20:00.000Z","level":"warn","msg":"no window","component":"hook","task":"4Fz",` +
 		`"why":"a\nb","hook":7}`
 	const want = "2026-05-03T12:20:00.000Z  warn  hook  no window  hook=7  why=a b"
-	if found := (&Program{utc: true}).logLine([]byte(line)); found != want {
+	if found := logLine(zone{utc: true}, []byte(line)); found != want {
 		t.Errorf("it is %q, want %q", found, want)
 	}
 }

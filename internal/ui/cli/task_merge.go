@@ -12,7 +12,7 @@ import (
 	"orange/internal/rules/task"
 )
 
-func (p *Program) taskMerge() *cobra.Command {
+func taskMerge(p *Program) *cobra.Command {
 	var m task.Merge
 	var as string
 	var key requestKey
@@ -47,7 +47,7 @@ if the workflow allows that. Your name and the reason are in the history.`,
 			if err := p.sureIfGuessed(id, actor, "Merge", "not merged"); err != nil {
 				return err
 			}
-			return p.merge(ctx, h, id, m, actor)
+			return mover{&p.finder}.merge(ctx, h, id, m, actor)
 		}),
 	}
 	how.add(c)
@@ -60,12 +60,12 @@ if the workflow allows that. Your name and the reason are in the history.`,
 }
 
 // merge merges a task's branch. Where it is not said whether to push, a person at a terminal is asked.
-func (p *Program) merge(ctx context.Context, h *Services, id string, m task.Merge, actor task.Actor) error {
+func (mv mover) merge(ctx context.Context, h *Services, id string, m task.Merge, actor task.Actor) error {
 	out, done, err := h.Commands.Merge(ctx, id, m, actor)
 	refused, is := errors.AsType[*rejection.Rejection](err)
-	if is && refused.Code == rejection.PushUnanswered && p.Terminal && !p.json && actor.Role == task.RoleHuman {
+	if is && refused.Code == rejection.PushUnanswered && mv.Terminal && !mv.json && actor.Role == task.RoleHuman {
 		m.Push = "never"
-		if p.agrees("push the merge to origin?") {
+		if mv.agrees("push the merge to origin?") {
 			m.Push = "always"
 		}
 		out, done, err = h.Commands.Merge(ctx, id, m, actor)
@@ -73,13 +73,13 @@ func (p *Program) merge(ctx context.Context, h *Services, id string, m task.Merg
 	if err != nil {
 		return err
 	}
-	return p.merged(out, done, actor)
+	return mv.merged(out, done, actor)
 }
 
 // merged tells of a merge.
-func (p *Program) merged(out record.Outcome, done string, actor task.Actor) error {
-	if !p.json {
-		p.say("%s: %s", out.Task.Branch, done)
+func (mv mover) merged(out record.Outcome, done string, actor task.Actor) error {
+	if !mv.json {
+		mv.say("%s: %s", out.Task.Branch, done)
 	}
-	return p.performedWith(out, "", actor, map[string]any{"how": done})
+	return mv.performedWith(out, "", actor, map[string]any{"how": done})
 }

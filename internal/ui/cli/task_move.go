@@ -13,14 +13,17 @@ import (
 	"orange/internal/rules/workflow"
 )
 
+// mover asks for moves of a task, and tells what became of them.
+type mover struct{ *finder }
+
 // move makes a command that asks for the move which a word stands for in the task's workflow.
-func (p *Program) move(use, short, example, command string) *cobra.Command {
+func moveCommand(p *Program, use, short, example, command string) *cobra.Command {
 	var ask asker
 	c := &cobra.Command{
 		Use: use, Short: short, Example: example, Args: between(0, 1),
 		RunE: p.onKeyed(&ask.as, &ask.requestKey, func(ctx context.Context, h *Services, id string,
 			actor task.Actor) error {
-			return p.command(ctx, h, id, command, actor, ask.reason)
+			return mover{&p.finder}.command(ctx, h, id, command, actor, ask.reason)
 		}),
 	}
 	ask.flags(c)
@@ -28,15 +31,15 @@ func (p *Program) move(use, short, example, command string) *cobra.Command {
 }
 
 // command asks for the move which a word stands for in the task's workflow.
-func (p *Program) command(ctx context.Context, h *Services, id, command string, actor task.Actor, reason string) error {
+func (mv mover) command(ctx context.Context, h *Services, id, command string, actor task.Actor, reason string) error {
 	out, err := h.Commands.Command(ctx, id, command, actor, reason)
 	if err != nil {
 		return err
 	}
-	return p.performed(out, "", actor)
+	return mv.performed(out, "", actor)
 }
 
-func (p *Program) taskCancel() *cobra.Command {
+func taskCancel(p *Program) *cobra.Command {
 	var ask asker
 	var yes bool
 	c := &cobra.Command{
@@ -50,7 +53,7 @@ func (p *Program) taskCancel() *cobra.Command {
 				"not cancelled"); err != nil {
 				return err
 			}
-			return p.command(ctx, h, id, workflow.MoveCancel, actor, ask.reason)
+			return mover{&p.finder}.command(ctx, h, id, workflow.MoveCancel, actor, ask.reason)
 		}),
 	}
 	c.Flags().BoolVar(&yes, "yes", false, "do not ask")
@@ -58,7 +61,7 @@ func (p *Program) taskCancel() *cobra.Command {
 	return c
 }
 
-func (p *Program) taskMove() *cobra.Command {
+func taskMove(p *Program) *cobra.Command {
 	var m madeMove
 	var key requestKey
 	c := &cobra.Command{
@@ -85,7 +88,7 @@ With --json and without STATE: {"id", "status", "moves": [{"to", "how": "request
 			return err
 		}
 		if len(args) == 1 {
-			return p.moves(ctx, h, id)
+			return mover{&p.finder}.moves(ctx, h, id)
 		}
 		if c.Flags().Changed("override") && strings.TrimSpace(m.override) == "" {
 			return usage("an override needs a reason: --override \"why\"")
@@ -98,7 +101,7 @@ With --json and without STATE: {"id", "status", "moves": [{"to", "how": "request
 		if err != nil {
 			return err
 		}
-		return p.moveTo(ctx, h, id, m, actor)
+		return mover{&p.finder}.moveTo(ctx, h, id, m, actor)
 	})
 	key.flag(c)
 	c.Flags().StringVar(&m.reason, "reason", "", "why, for the history")
@@ -108,7 +111,7 @@ With --json and without STATE: {"id", "status", "moves": [{"to", "how": "request
 }
 
 // moves lists the moves of a task that the caller has.
-func (p *Program) moves(ctx context.Context, h *Services, id string) error {
+func (mv mover) moves(ctx context.Context, h *Services, id string) error {
 	e, err := h.Queries.Why(ctx, id)
 	if err != nil {
 		return err
@@ -118,20 +121,20 @@ func (p *Program) moves(ctx context.Context, h *Services, id string) error {
 		return err
 	}
 	all := inbox.Ways(e, actor.Role)
-	if p.json {
-		return p.printJSON(map[string]any{"id": id, "status": e.Task.Status, "moves": orEmpty(all)})
+	if mv.json {
+		return mv.printJSON(map[string]any{"id": id, "status": e.Task.Status, "moves": orEmpty(all)})
 	}
-	p.say("%s is %s  %s", id, e.Task.Status, e.About)
+	mv.say("%s is %s  %s", id, e.Task.Status, e.About)
 	if e.Need.Reason != "" {
-		p.need(e.Need)
+		mv.need(e.Need)
 	}
 	if len(all) == 0 {
-		p.say("no move leads out of here")
+		mv.say("no move leads out of here")
 	}
 	for _, c := range all {
-		p.say("%s %s%s", map[bool]string{true: "->", false: "  "}[c.Open()], c.To, howText(c))
+		mv.say("%s %s%s", map[bool]string{true: "->", false: "  "}[c.Open()], c.To, howText(c))
 		for _, d := range c.Details {
-			p.detail("     ", d)
+			mv.detail("     ", d)
 		}
 	}
 	return nil
@@ -162,11 +165,11 @@ type madeMove struct {
 
 // moveTo makes one move of a task. How it is made depends on where the task is, so that one that was made before
 // under its key is answered first.
-func (p *Program) moveTo(ctx context.Context, h *Services, id string, m madeMove, actor task.Actor) error {
+func (mv mover) moveTo(ctx context.Context, h *Services, id string, m madeMove, actor task.Actor) error {
 	if actor.Key != "" {
 		out, how, answered, err := h.Commands.Answered(ctx, id, actor)
 		if err != nil || answered {
-			return p.movedBefore(out, how, actor, err)
+			return mv.movedBefore(out, how, actor, err)
 		}
 	}
 	to := m.to
@@ -179,7 +182,7 @@ func (p *Program) moveTo(ctx context.Context, h *Services, id string, m madeMove
 		return err
 	}
 	if e.Task.Live && leads(def, workflow.MoveCancel, to) {
-		if err := p.sure(actor, m.yes, "Cancel task "+id+"? Its agents are ended; its work is kept.",
+		if err := mv.sure(actor, m.yes, "Cancel task "+id+"? Its agents are ended; its work is kept.",
 			"not cancelled"); err != nil {
 			return err
 		}
@@ -187,28 +190,28 @@ func (p *Program) moveTo(ctx context.Context, h *Services, id string, m madeMove
 	c, _ := inbox.Find(inbox.Ways(e, actor.Role), to)
 	switch {
 	case e.Task.Live && e.Task.Workspace != "" && leads(def, workflow.MoveMerge, to):
-		return p.merge(ctx, h, id, task.Merge{Override: m.override}, actor)
+		return mv.merge(ctx, h, id, task.Merge{Override: m.override}, actor)
 	case m.override != "":
-		return p.next(ctx, h, id, actor, true, to, m.override)
+		return mv.next(ctx, h, id, actor, true, to, m.override)
 	case c.How == inbox.ByRedo:
-		return p.redo(ctx, h, id, to, actor, m.reason)
+		return mv.redo(ctx, h, id, to, actor, m.reason)
 	}
-	return p.answered(h.Commands.Request(ctx, task.Request{Task: id, To: to, Actor: actor, Reason: m.reason}))
+	return mv.answered(h.Commands.Request(ctx, task.Request{Task: id, To: to, Actor: actor, Reason: m.reason}))
 }
 
 // movedBefore tells of a move that was made before under its key, as the command did that made it.
-func (p *Program) movedBefore(out record.Outcome, merge string, actor task.Actor, err error) error {
+func (mv mover) movedBefore(out record.Outcome, merge string, actor task.Actor, err error) error {
 	switch {
 	case err != nil:
 		return err
 	case merge != "":
-		return p.merged(out, merge, actor)
+		return mv.merged(out, merge, actor)
 	case out.Event.Data[history.DataOverride] != "":
-		return p.because(out, nil)
+		return mv.because(out, nil)
 	case out.Event.Data[history.DataRedo] != "":
-		return p.redone(out, nil)
+		return mv.redone(out, nil)
 	}
-	return p.answered(out, nil)
+	return mv.answered(out, nil)
 }
 
 // leads reports whether a command of a workflow leads to a state.

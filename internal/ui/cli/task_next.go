@@ -10,7 +10,7 @@ import (
 	"orange/internal/rules/task"
 )
 
-func (p *Program) taskNext() *cobra.Command {
+func taskNext(p *Program) *cobra.Command {
 	var ask asker
 	var override, to string
 	c := &cobra.Command{
@@ -36,7 +36,7 @@ reason is kept in the history.`,
 		if overriding {
 			reason = override
 		}
-		return p.next(ctx, h, id, actor, overriding, task.Status(to), reason)
+		return mover{&p.finder}.next(ctx, h, id, actor, overriding, task.Status(to), reason)
 	})
 	c.Flags().StringVar(&override, "override", "", "make the move in spite of its conditions, for this reason")
 	c.Flags().StringVar(&to, "to", "", "the status, where several moves may be overridden")
@@ -44,16 +44,16 @@ reason is kept in the history.`,
 	return c
 }
 
-func (p *Program) next(ctx context.Context, h *Services, id string, actor task.Actor, override bool, to task.Status,
+func (mv mover) next(ctx context.Context, h *Services, id string, actor task.Actor, override bool, to task.Status,
 	reason string) error {
-	return p.because(h.Commands.Next(ctx, id, actor, override, to, reason))
+	return mv.because(h.Commands.Next(ctx, id, actor, override, to, reason))
 }
 
 // because tells of a move with what it rests on.
-func (p *Program) because(out record.Outcome, err error) error {
-	if err := p.answered(out, err); err != nil || p.json || !out.Event.IsMove() {
+func (mv mover) because(out record.Outcome, err error) error {
+	if err := mv.answered(out, err); err != nil || mv.json || !out.Event.IsMove() {
 		return err
 	}
-	p.say("  because: %s", out.Event.Reason)
+	mv.say("  because: %s", out.Event.Reason)
 	return nil
 }

@@ -10,7 +10,7 @@ import (
 	"orange/internal/rules/task"
 )
 
-func (p *Program) taskRedo() *cobra.Command {
+func taskRedo(p *Program) *cobra.Command {
 	var reason string
 	var key requestKey
 	c := &cobra.Command{
@@ -33,7 +33,7 @@ Inside a workspace the ID can be left out.`,
 			if err != nil {
 				return err
 			}
-			return p.redo(ctx, h, id, task.Status(state), actor, reason)
+			return mover{&p.finder}.redo(ctx, h, id, task.Status(state), actor, reason)
 		}),
 	}
 	key.flag(c)
@@ -41,22 +41,22 @@ Inside a workspace the ID can be left out.`,
 	return c
 }
 
-func (p *Program) redo(ctx context.Context, h *Services, id string, to task.Status, actor task.Actor,
+func (mv mover) redo(ctx context.Context, h *Services, id string, to task.Status, actor task.Actor,
 	reason string) error {
-	if err := p.sureIfGuessed(id, actor, "Redo "+string(to)+" of", "not done again"); err != nil {
+	if err := mv.sureIfGuessed(id, actor, "Redo "+string(to)+" of", "not done again"); err != nil {
 		return err
 	}
-	return p.redone(h.Commands.Redo(ctx, id, to, actor, reason))
+	return mv.redone(h.Commands.Redo(ctx, id, to, actor, reason))
 }
 
 // redone tells of a state that began again.
-func (p *Program) redone(out record.Outcome, err error) error {
-	if err := p.answered(out, err); err != nil {
+func (mv mover) redone(out record.Outcome, err error) error {
+	if err := mv.answered(out, err); err != nil {
 		return err
 	}
 	for _, h := range out.Hooks {
-		if h.Action == action.SetAside && h.State == task.HookDone && !p.json {
-			p.say("  the earlier files, if there were any, are in %s of the task's folder",
+		if h.Action == action.SetAside && h.State == task.HookDone && !mv.json {
+			mv.say("  the earlier files, if there were any, are in %s of the task's folder",
 				task.AsideName(h.Event, h.Folder))
 		}
 	}

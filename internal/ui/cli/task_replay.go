@@ -15,7 +15,7 @@ import (
 	"orange/internal/rules/task"
 )
 
-func (p *Program) taskReplay() *cobra.Command {
+func taskReplay(p *Program) *cobra.Command {
 	var all, strict bool
 	var file string
 	c := &cobra.Command{
@@ -53,7 +53,7 @@ three of its tasks. A task that cannot be looked at has "trouble".`,
 			if err != nil {
 				return err
 			}
-			return p.replayed(replayed, file, strict)
+			return sayReplays(&p.printer, replayed, file, strict)
 		}),
 	}
 	c.Flags().BoolVar(&all, "all", false, "all tasks; with --workflow, all of the workflow of that name")
@@ -116,7 +116,7 @@ func groupsOf(all []replay.Replayed) []untoldGroup {
 
 // replayed tells what came of decisions that were made again; file is the workflow by whose rules they were, if
 // by another one's.
-func (p *Program) replayed(all replay.Replays, file string, strict bool) error {
+func sayReplays(p *printer, all replay.Replays, file string, strict bool) error {
 	var sum replay.Replayed
 	troubled := 0
 	for _, r := range all.Tasks {
@@ -130,7 +130,7 @@ func (p *Program) replayed(all replay.Replays, file string, strict bool) error {
 		sum.Untold = append(sum.Untold, r.Untold...)
 		sum.Different = append(sum.Different, r.Different...)
 		if !p.json {
-			p.differences(r, file == "")
+			sayDifferences(p, r, file == "")
 		}
 	}
 	same := len(sum.Different) == 0 && len(sum.Untold) == 0 && troubled == 0
@@ -145,7 +145,7 @@ func (p *Program) replayed(all replay.Replays, file string, strict bool) error {
 		}
 	} else {
 		if file != "" && len(sum.Untold) > 0 {
-			if err := p.groups(groupsOf(all.Tasks)); err != nil {
+			if err := printGroups(p, groupsOf(all.Tasks)); err != nil {
 				return err
 			}
 		}
@@ -158,7 +158,7 @@ func (p *Program) replayed(all replay.Replays, file string, strict bool) error {
 		if troubled > 0 {
 			p.say("%s could not be looked at", count(troubled, "task"))
 		}
-		p.others(all.Others)
+		sayOthers(p, all.Others)
 	}
 	if troubled > 0 || !same && file == "" || strict && sum.OtherEdition > 0 {
 		return &ended{exitFailed}
@@ -167,7 +167,7 @@ func (p *Program) replayed(all replay.Replays, file string, strict bool) error {
 }
 
 // differences tells of one task what came out otherwise; with all that cannot be compared, each for itself.
-func (p *Program) differences(r replay.Replayed, each bool) {
+func sayDifferences(p *printer, r replay.Replayed, each bool) {
 	if r.Trouble != "" {
 		p.say("%s cannot be looked at: %s", r.Task, r.Trouble)
 	}
@@ -185,7 +185,7 @@ func (p *Program) differences(r replay.Replayed, each bool) {
 }
 
 // groups prints what cannot be compared.
-func (p *Program) groups(all []untoldGroup) error {
+func printGroups(p *printer, all []untoldGroup) error {
 	rows := [][]string{{"CANNOT BE COMPARED", "STATE", "WHY", "TASKS"}}
 	for _, g := range all {
 		why := g.Reason
@@ -201,7 +201,7 @@ func (p *Program) groups(all []untoldGroup) error {
 	return p.table(table{rows: rows})
 }
 
-func (p *Program) others(all map[string]int) {
+func sayOthers(p *printer, all map[string]int) {
 	if len(all) == 0 {
 		return
 	}

@@ -16,8 +16,8 @@ func TestReplay_countsWhatAnotherEditionDecidedAsNotChecked(t *testing.T) {
 	all := replay.Replays{Tasks: []replay.Replayed{{Task: "4Fz", Decisions: 3, Equal: 3, OtherEdition: 2}}}
 	for _, strict := range []bool{false, true} {
 		var out bytes.Buffer
-		p := &Program{Out: printable.NewWriter(&out)}
-		err := p.replayed(all, "", strict)
+		p := &printer{Out: printable.NewWriter(&out)}
+		err := sayReplays(p, all, "", strict)
 		var failed *ended
 		if errors.As(err, &failed) != strict {
 			t.Errorf("strict %t: %v", strict, err)

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func (p *Program) taskRequestChanges() *cobra.Command {
+func taskRequestChanges(p *Program) *cobra.Command {
 	var as string
 	var key requestKey
 	c := &cobra.Command{

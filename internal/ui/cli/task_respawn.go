@@ -12,7 +12,7 @@ import (
 	"orange/internal/rules/task"
 )
 
-func (p *Program) taskRespawn() *cobra.Command {
+func taskRespawn(p *Program) *cobra.Command {
 	var all bool
 	var key requestKey
 	one := p.onKeyed(nil, &key, func(ctx context.Context, h *Services, id string, actor task.Actor) error {
@@ -23,7 +23,7 @@ func (p *Program) taskRespawn() *cobra.Command {
 		return p.performed(out, respawnWords(out.Event)+id, actor)
 	})
 	every := p.runForPerson("start the agents of all tasks again",
-		func(ctx context.Context, h *Services, _ []string) error { return p.respawnAll(ctx, h) })
+		func(ctx context.Context, h *Services, _ []string) error { return respawnAll(ctx, &p.finder, h) })
 	c := &cobra.Command{
 		Use: "respawn [ID]", Short: "Start the agent of the present status again, when it has died",
 		Long: `Start the agent of the present status again, when it has died. Where its program can, it goes on
@@ -58,7 +58,7 @@ type respawned struct {
 }
 
 // respawnAll starts every dead agent again. One that cannot be started keeps no other from it.
-func (p *Program) respawnAll(ctx context.Context, h *Services) error {
+func respawnAll(ctx context.Context, p *finder, h *Services) error {
 	tasks, err := h.Queries.Tasks(ctx, record.Filter{Project: p.project, Live: true})
 	if err != nil {
 		return err
@@ -78,7 +78,7 @@ func (p *Program) respawnAll(ctx context.Context, h *Services) error {
 		default:
 			continue
 		}
-		out, err := p.respawnOne(ctx, h, t.ID)
+		out, err := respawnOne(ctx, h, t.ID)
 		switch _, refused := errors.AsType[*rejection.Rejection](err); {
 		case refused:
 			left = append(left, respawned{Task: t.ID, Why: err.Error()})
@@ -88,10 +88,10 @@ func (p *Program) respawnAll(ctx context.Context, h *Services) error {
 			started = append(started, respawned{Task: t.ID, Role: out.Event.Data["role"]})
 		}
 	}
-	return p.sayRespawned(started, left, failed)
+	return sayRespawned(&p.printer, started, left, failed)
 }
 
-func (p *Program) respawnOne(ctx context.Context, h *Services, id string) (record.Outcome, error) {
+func respawnOne(ctx context.Context, h *Services, id string) (record.Outcome, error) {
 	actor, err := h.Identity.Actor(ctx, id, "")
 	if err != nil {
 		return record.Outcome{}, err
@@ -106,7 +106,7 @@ func (p *Program) respawnOne(ctx context.Context, h *Services, id string) (recor
 	return out, nil
 }
 
-func (p *Program) sayRespawned(started, left, failed []respawned) error {
+func sayRespawned(p *printer, started, left, failed []respawned) error {
 	if p.json {
 		if err := p.printJSON(map[string]any{"respawned": orEmpty(started), "left": orEmpty(left),
 			"failed": orEmpty(failed)}); err != nil {

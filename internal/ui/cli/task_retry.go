@@ -9,7 +9,7 @@ import (
 	"orange/internal/rules/task"
 )
 
-func (p *Program) taskRetry() *cobra.Command {
+func taskRetry(p *Program) *cobra.Command {
 	var drop bool
 	var key requestKey
 	c := &cobra.Command{

@@ -8,7 +8,7 @@ import (
 	"orange/internal/rules/history"
 )
 
-func (p *Program) taskSay() *cobra.Command {
+func taskSay(p *Program) *cobra.Command {
 	var role string
 	var key requestKey
 	c := &cobra.Command{

@@ -17,7 +17,7 @@ import (
 	"orange/internal/rules/task"
 )
 
-func (p *Program) taskShow() *cobra.Command {
+func taskShow(p *Program) *cobra.Command {
 	return &cobra.Command{
 		Use: "show [ID]", Short: "Show everything about one task", Args: between(0, 1),
 		Example: "  orange task show 4Fz",
@@ -34,19 +34,19 @@ func (p *Program) taskShow() *cobra.Command {
 			if err != nil {
 				report.Problems = append(report.Problems, "how long it has been there: "+err.Error())
 			}
-			conflicts := p.conflicts(ctx, h, []task.Task{report.Task})[report.Task.Project]
+			conflicts := lastConflicts(ctx, &p.printer, h, []task.Task{report.Task})[report.Task.Project]
 			before, err := h.Queries.Before(ctx, report.Task, true)
 			if err != nil {
 				report.Problems = append(report.Problems, "what it waits for: "+err.Error())
 			}
 			if !p.json {
-				return p.show(report, standings[id], conflictLines(conflicts, id), waitLines(before))
+				return sayReport(&p.printer, report, standings[id], conflictLines(conflicts, id), waitLines(before))
 			}
 			events, err := h.Queries.History(ctx, id)
 			if err != nil {
 				return err
 			}
-			return p.showJSON(report, standings, events, conflicts, before)
+			return printReport(&p.printer, report, standings, events, conflicts, before)
 		}),
 	}
 }
@@ -62,7 +62,7 @@ type moveView struct {
 	Person    string      `json:"person"`
 }
 
-func (p *Program) showJSON(r record.Report, standings map[string]task.Timing, events []history.Event,
+func printReport(p *printer, r record.Report, standings map[string]task.Timing, events []history.Event,
 	conflicts conflict.Overview, before []record.Before) error {
 	hooks := hookViews(r.Owed)
 	one := view(r.Task, r.Session).conflicting(conflicts).waiting(before)
@@ -92,7 +92,7 @@ func agentLine(words ...string) string {
 	return strings.Join(slices.DeleteFunc(words, func(word string) bool { return word == "" }), " ")
 }
 
-func (p *Program) show(r record.Report, standing task.Timing, conflicts, before []string) error {
+func sayReport(p *printer, r record.Report, standing task.Timing, conflicts, before []string) error {
 	t := r.Task
 	p.say("%s  %s", t.ID, oneLine(t.Summary, 200))
 	line := p.field

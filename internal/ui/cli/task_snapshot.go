@@ -32,7 +32,7 @@ type Snapshots interface {
 	Forget(ctx context.Context, t task.Task) error
 }
 
-func (p *Program) taskSnapshot() *cobra.Command {
+func taskSnapshot(p *Program) *cobra.Command {
 	const most = 100 // tasks in one call
 	var o record.SnapshotOrder
 	var biggest string
@@ -58,7 +58,7 @@ are pushed all the same; the exit status is that of the first task that failed. 
 				return err
 			}
 			if len(args) > 1 {
-				return p.takeSeveral(ctx, h, args, o)
+				return takeSeveral(ctx, &p.finder, h, args, o)
 			}
 			id, err := p.find(ctx, h, args)
 			if err != nil {
@@ -68,7 +68,7 @@ are pushed all the same; the exit status is that of the first task that failed. 
 			if taken.Err == nil && p.json {
 				return p.printJSON(taken)
 			}
-			return p.sayTaken(taken, o.To)
+			return sayTaken(&p.printer, taken, o.To)
 		}),
 	}
 	c.Flags().StringVar(&o.To, "to", "", "the repository: a remote of the project, a path or an address")
@@ -79,7 +79,7 @@ are pushed all the same; the exit status is that of the first task that failed. 
 }
 
 // takeSeveral takes snapshots of some tasks. What stops one of them stops none of the others.
-func (p *Program) takeSeveral(ctx context.Context, h *Services, words []string, o record.SnapshotOrder) error {
+func takeSeveral(ctx context.Context, p *finder, h *Services, words []string, o record.SnapshotOrder) error {
 	if len(o.Include) > 0 {
 		return usage("--include is for one task: it would take that file of each into its snapshot")
 	}
@@ -105,14 +105,14 @@ func (p *Program) takeSeveral(ctx context.Context, h *Services, words []string, 
 			status, _ = classify(err)
 		}
 	}
-	if err := p.sayAllTaken(all, o.To); err != nil || status == 0 {
+	if err := sayAllTaken(&p.printer, all, o.To); err != nil || status == 0 {
 		return err
 	}
 	return &ended{status}
 }
 
 // sayAllTaken prints snapshots, each with what stopped it.
-func (p *Program) sayAllTaken(all []record.TakenSnapshot, to string) error {
+func sayAllTaken(p *printer, all []record.TakenSnapshot, to string) error {
 	type view struct {
 		record.TakenSnapshot
 		Error string `json:"error,omitempty"`
@@ -132,14 +132,14 @@ func (p *Program) sayAllTaken(all []record.TakenSnapshot, to string) error {
 		return p.printJSON(map[string]any{"snapshots": views})
 	}
 	for _, taken := range all {
-		if err := p.sayTaken(taken, to); err != nil {
+		if err := sayTaken(p, taken, to); err != nil {
 			p.warn("task %s: %v", taken.Task, err)
 		}
 	}
 	return nil
 }
 
-func (p *Program) sayTaken(taken record.TakenSnapshot, to string) error {
+func sayTaken(p *printer, taken record.TakenSnapshot, to string) error {
 	switch {
 	case taken.Err != nil:
 		return taken.Err
@@ -154,7 +154,7 @@ func (p *Program) sayTaken(taken record.TakenSnapshot, to string) error {
 	return nil
 }
 
-func (p *Program) taskRestore() *cobra.Command {
+func taskRestore(p *Program) *cobra.Command {
 	var from, order, reason string
 	var epoch int
 	c := &cobra.Command{
@@ -189,7 +189,7 @@ $ORANGE_HOME/fleet/host_key, where that is there.`,
 			if err != nil {
 				return err
 			}
-			o, err := p.readOrder(order, epoch)
+			o, err := readOrder(&p.input, order, epoch)
 			if err != nil {
 				return err
 			}
@@ -225,7 +225,7 @@ $ORANGE_HOME/fleet/host_key, where that is there.`,
 }
 
 // readOrder reads what is known of a task that is to be restored.
-func (p *Program) readOrder(file string, epoch int) (fencing.RestoreOrder, error) {
+func readOrder(p *input, file string, epoch int) (fencing.RestoreOrder, error) {
 	o := fencing.RestoreOrder{}
 	if file != "" {
 		text, err := p.read("what is expected of the task", file)

@@ -14,7 +14,7 @@ import (
 	"orange/internal/rules/task"
 )
 
-func (p *Program) taskStats() *cobra.Command {
+func taskStats(p *Program) *cobra.Command {
 	var all, week bool
 	var when span
 	c := &cobra.Command{
@@ -51,7 +51,7 @@ end.`,
 				when.since = "7d"
 			}
 			if len(args) == 1 {
-				return p.statsOfOne(ctx, h, args)
+				return statsOfOne(ctx, &p.finder, h, args)
 			}
 			w, err := p.window(when, time.Now())
 			if err != nil {
@@ -69,7 +69,7 @@ end.`,
 			if err != nil {
 				return err
 			}
-			return p.sayAll(stats.Summarize(all), w)
+			return saySummary(&p.printer, stats.Summarize(all), w)
 		}),
 	}
 	c.Flags().BoolVar(&all, "all", false, "those of every project")
@@ -78,7 +78,7 @@ end.`,
 	return c
 }
 
-func (p *Program) statsOfOne(ctx context.Context, h *Services, args []string) error {
+func statsOfOne(ctx context.Context, p *finder, h *Services, args []string) error {
 	id, err := p.find(ctx, h, args)
 	if err != nil {
 		return err
@@ -95,7 +95,7 @@ func (p *Program) statsOfOne(ctx context.Context, h *Services, args []string) er
 		return task.Notef(task.ErrNotFound, "there is no task %q; %q lists them", oneLine(id, mostOfID),
 			"orange task list")
 	}
-	return p.sayOne(of[0])
+	return sayStats(&p.printer, of[0])
 }
 
 // spanView is the time in one state as JSON has it, in seconds.
@@ -105,7 +105,7 @@ type spanView struct {
 	Time   int64       `json:"time"`
 }
 
-func (p *Program) sayOne(s stats.Stats) error {
+func sayStats(p *printer, s stats.Stats) error {
 	if p.json {
 		spans := make([]spanView, len(s.Spans))
 		for i, span := range s.Spans {
@@ -157,7 +157,7 @@ func typicalRows(spans []stats.Typical, titles ...string) [][]string {
 	return rows
 }
 
-func (p *Program) sayAll(s stats.Summary, w stats.Window) error {
+func saySummary(p *printer, s stats.Summary, w stats.Window) error {
 	if p.json {
 		view := map[string]any{
 			"tasks": s.Tasks, "by_status": named(s.ByStatus), "time_by_state": typicalViews(s.Spans),

@@ -13,10 +13,10 @@ import (
 func TestStats_haveEachTimeUnderItsOwnName(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	p := &Program{Out: printable.NewWriter(&out), json: true}
+	p := &printer{Out: printable.NewWriter(&out), json: true}
 	s := stats.Stats{Task: "1", Status: "working", InState: 2 * time.Minute, Total: time.Hour, Spans: []stats.Span{
 		{Status: "working", Visits: 3, Time: 5 * time.Minute}}}
-	if err := p.sayOne(s); err != nil {
+	if err := sayStats(p, s); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{`"time_in_state": 120`, `"total_time": 3600`, `"time": 300`, `"visits": 3`} {

@@ -12,7 +12,7 @@ import (
 )
 
 // turn says to an agent whether it has to act next.
-func (p *Program) turn(ctx context.Context, h *Services, id, as string) error {
+func (x explainer) turn(ctx context.Context, h *Services, id, as string) error {
 	role := as
 	if role == "" {
 		actor, err := h.Identity.Looker(ctx, id)
@@ -27,15 +27,15 @@ func (p *Program) turn(ctx context.Context, h *Services, id, as string) error {
 	if err != nil {
 		return err
 	}
-	if p.json {
-		return p.printJSON(map[string]any{"task": view(own.Task, ""), "role": role, "yours": len(own.Ways) > 0,
+	if x.json {
+		return x.printJSON(map[string]any{"task": view(own.Task, ""), "role": role, "yours": len(own.Ways) > 0,
 			"ways": orEmpty(own.Ways), "awaits": awaits})
 	}
 	if len(own.Ways) == 0 {
-		p.say("Nothing is yours to do in task %s now: %s. You may end your turn.", own.Task.ID, awaits)
+		x.say("Nothing is yours to do in task %s now: %s. You may end your turn.", own.Task.ID, awaits)
 		return nil
 	}
-	return p.print(turnText(own, role))
+	return x.print(turnText(own, role))
 }
 
 // endOfTurn answers a hook that a program runs before an agent ends its turn. It keeps no agent that it cannot help: a

@@ -14,7 +14,7 @@ import (
 	"orange/internal/run/proc"
 )
 
-func (p *Program) taskUpdate() *cobra.Command {
+func taskUpdate(p *Program) *cobra.Command {
 	var ask asker
 	var status, summary, branch, worker, reviewer string
 	var allowed []string
@@ -65,7 +65,7 @@ one whose agent was refused too often.`,
 			name := strings.TrimPrefix(branch, presentBranch) // empty where the present one is meant
 			u.Branch = &name
 		}
-		return p.update(ctx, h, id, u, task.Request{Task: id, To: task.Status(status), Actor: actor,
+		return mover{&p.finder}.update(ctx, h, id, u, task.Request{Task: id, To: task.Status(status), Actor: actor,
 			Reason: ask.reason})
 	})
 	c.Flags().StringVar(&status, "status", "", "the status to ask for")
@@ -102,7 +102,7 @@ func changesApart(c *cobra.Command) bool {
 // presentBranch stands for --branch without a value. The help shows it, and no branch can have a name with spaces.
 const presentBranch = "the present one"
 
-func (p *Program) update(ctx context.Context, h *Services, id string, u task.Update, req task.Request) error {
+func (mv mover) update(ctx context.Context, h *Services, id string, u task.Update, req task.Request) error {
 	changes := u.Summary != nil || u.Branch != nil || u.Harness != nil || u.ReviewHarness != nil ||
 		len(u.MayChange) > 0 || u.Seen
 	if !changes && req.To == "" {
@@ -125,8 +125,8 @@ func (p *Program) update(ctx context.Context, h *Services, id string, u task.Upd
 			if u.Harness != nil || u.ReviewHarness != nil {
 				said = fmt.Sprintf("%s: worker %s, reviewer %s", t.ID, t.Harness, cmp.Or(t.ReviewHarness, t.Harness))
 			}
-			return p.outcome(record.Outcome{Task: t}, said)
+			return mv.outcome(record.Outcome{Task: t}, said)
 		}
 	}
-	return p.answered(h.Commands.Request(ctx, req))
+	return mv.answered(h.Commands.Request(ctx, req))
 }

@@ -9,7 +9,7 @@ import (
 	"orange/internal/rules/signed"
 )
 
-func (p *Program) taskVerify() *cobra.Command {
+func taskVerify(p *Program) *cobra.Command {
 	var all bool
 	var people string
 	c := &cobra.Command{
@@ -45,13 +45,13 @@ agree}.`,
 			far.end()
 			if err == nil && people != "" {
 				var more []record.Finding
-				more, err = p.verifySigned(ctx, h, ids, people)
+				more, err = verifySigned(ctx, &p.input, h, ids, people)
 				found = append(found, more...)
 			}
 			if err != nil {
 				return err
 			}
-			return p.findings(found)
+			return sayFindings(&p.printer, found)
 		}),
 	}
 	c.Flags().BoolVar(&all, "all", false, "all tasks")
@@ -61,7 +61,7 @@ agree}.`,
 }
 
 // verifySigned checks what people have signed of tasks.
-func (p *Program) verifySigned(ctx context.Context, h *Services, ids []string, file string) ([]record.Finding, error) {
+func verifySigned(ctx context.Context, p *input, h *Services, ids []string, file string) ([]record.Finding, error) {
 	text, err := p.read("the list of people", file)
 	if err != nil {
 		return nil, err

@@ -16,7 +16,7 @@ import (
 // waitDefault stays below the time limits that agent programs put on the commands they run.
 const waitDefault = 100 * time.Second
 
-func (p *Program) taskWait() *cobra.Command {
+func taskWait(p *Program) *cobra.Command {
 	var timeout time.Duration
 	c := &cobra.Command{
 		Use: "wait [ID]", Short: "Wait until it is your turn", Args: between(0, 1),
@@ -42,7 +42,7 @@ status 0 for an agent, and 5 for a person, whose next command would come too ear
 				}
 				waited.Need = needs[waited.Task.ID]
 			}
-			if err := p.waited(waited); err != nil || !person || !waited.Blocked {
+			if err := sayWaited(&p.printer, waited); err != nil || !person || !waited.Blocked {
 				return err
 			}
 			return &ended{exitNotYet}
@@ -52,7 +52,7 @@ status 0 for an agent, and 5 for a person, whose next command would come too ear
 	return c
 }
 
-func (p *Program) waited(w record.Waited) error {
+func sayWaited(p *printer, w record.Waited) error {
 	if p.json {
 		return p.printJSON(map[string]any{
 			"task": view(w.Task, "").waiting(w.Before), "ready": !w.Blocked, "about": w.About, "notice": w.Notice,
@@ -93,10 +93,10 @@ func (p *Program) waited(w record.Waited) error {
 }
 
 // need says why a person should look after a task, all of it, and the commands that people use there.
-func (p *Program) need(need record.Need) { p.needUnder("needs you", need) }
+func (p *printer) need(need record.Need) { p.needUnder("needs you", need) }
 
 // needUnder is need below a head.
-func (p *Program) needUnder(head string, need record.Need) {
+func (p *printer) needUnder(head string, need record.Need) {
 	p.say("%s: %s", head, cmp.Or(need.Reason, need.Found))
 	for line := range strings.Lines(need.Text) {
 		p.say("  %s", strings.TrimRight(line, "\r\n"))

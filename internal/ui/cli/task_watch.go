@@ -36,7 +36,7 @@ type watched struct {
 	timeout     time.Duration
 }
 
-func (p *Program) taskWatch() *cobra.Command {
+func taskWatch(p *Program) *cobra.Command {
 	var w watched
 	var all bool
 	c := &cobra.Command{
@@ -62,13 +62,13 @@ reported; with 1 when the time is up before, and with 4 when the task is deleted
 			if len(args) == 0 && w.until != "" {
 				return usage("--until is for one task: give its id")
 			}
-			cursor, err := p.prepare(ctx, h, args, &w, all)
+			cursor, err := prepare(ctx, &p.finder, h, args, &w, all)
 			if err != nil {
 				return err
 			}
 			p.lend()
 			p.json = false // the output is lines from here on: what goes wrong goes to the standard error
-			return p.watch(ctx, h, w, cursor)
+			return watch(ctx, &p.printer, h, w, cursor)
 		}),
 	}
 	c.Flags().BoolVar(&all, "all", false, "those of every project")
@@ -81,7 +81,7 @@ reported; with 1 when the time is up before, and with 4 when the task is deleted
 }
 
 // prepare finds out what is to be watched, and the cursor to begin with.
-func (p *Program) prepare(ctx context.Context, h *Services, args []string, w *watched, all bool) (int64, error) {
+func prepare(ctx context.Context, p *finder, h *Services, args []string, w *watched, all bool) (int64, error) {
 	known := append(eventtext.Types(), taskDeleted)
 	for _, name := range w.types {
 		if !slices.Contains(known, name) {
@@ -153,7 +153,7 @@ type changeView struct {
 var errEnough = errors.New("there is nothing more to wait for")
 
 // watch prints lines until there is a reason to end.
-func (p *Program) watch(ctx context.Context, h *Services, w watched, cursor int64) error {
+func watch(ctx context.Context, p *printer, h *Services, w watched, cursor int64) error {
 	within, off := context.WithCancelCause(ctx)
 	defer off(nil)
 	gone, caughtUp := false, false
@@ -164,7 +164,7 @@ func (p *Program) watch(ctx context.Context, h *Services, w watched, cursor int6
 				continue
 			}
 			gone = one.Deleted
-			if err := p.printChange(w, one); err != nil {
+			if err := printChange(p, w, one); err != nil {
 				return err
 			}
 			if one.Event.IsMove() && string(one.Event.To) == w.until {
@@ -196,7 +196,7 @@ func (p *Program) watch(ctx context.Context, h *Services, w watched, cursor int6
 }
 
 // printChange prints a line if it is asked for.
-func (p *Program) printChange(w watched, h *history.Happening) error {
+func printChange(p *printer, w watched, h *history.Happening) error {
 	out := changeView{Cursor: h.Cursor, Task: h.Task, Project: h.Project, Branch: h.Branch, Deleted: h.Deleted}
 	kind := taskDeleted
 	if !h.Deleted {
@@ -245,52 +245,52 @@ func ending(ctx context.Context, err error) error {
 
 // liveList is a list whose changes are reported.
 type liveList struct {
-	filter record.Filter
-	want   wanted
+	lister
+
 	shown  map[string]bool   // the tasks that are in the list now
 	needs  map[string]string // why those need a person that do
 	cursor int64             // how far shown has come
 }
 
-// watchList prints the list, and then a line for each move and each new need of a task that belongs into it, or did so
+// watch prints the list, and then a line for each move and each new need of a task that belongs into it, or did so
 // before.
-func (p *Program) watchList(ctx context.Context, h *Services, filter record.Filter, want wanted) error {
-	if p.json {
+func (l *liveList) watch(ctx context.Context, h *Services) error {
+	if l.json {
 		return usage("--watch is for people: %q tells the same to programs", "orange task watch")
 	}
-	if want.failures < 0 {
-		return usage("found %d as --failures, expected a number from 1", want.failures)
+	if l.want.failures < 0 {
+		return usage("found %d as --failures, expected a number from 1", l.want.failures)
 	}
-	p.plain = true
-	p.lend()
+	l.plain = true
+	l.lend()
 	cursor, err := h.Changes.Changed(ctx)
 	if err != nil {
 		return err
 	}
-	l := liveList{filter: filter, want: want, cursor: cursor}
+	l.cursor = cursor
 	err = h.Changes.Follow(ctx, cursor, func(all []history.Happening) error {
 		if l.shown == nil { // not before: a follower also notices that the output has no reader
-			tasks, err := p.listOnce(ctx, h, filter, want)
+			tasks, err := l.listOnce(ctx, h)
 			if err == nil {
-				err = p.flush() // the next line may be hours away
+				err = l.flush() // the next line may be hours away
 			}
 			if err != nil {
 				return err
 			}
 			l.shown = map[string]bool{}
-			if l.needs, err = p.needReasons(ctx, h, tasks); err != nil {
+			if l.needs, err = needReasons(ctx, &l.printer, h, tasks); err != nil {
 				return err
 			}
 			for i := range tasks {
 				l.shown[tasks[i].ID] = true
 			}
 		}
-		return p.printListChanges(ctx, h, &l, all)
+		return l.printChanges(ctx, h, all)
 	})
 	return ending(ctx, err)
 }
 
-func (p *Program) printListChanges(ctx context.Context, h *Services, l *liveList, all []history.Happening) error {
+func (l *liveList) printChanges(ctx context.Context, h *Services, all []history.Happening) error {
 	changed, gone, next, err := h.Changes.TasksSince(ctx, l.cursor)
 	if err != nil {
 		return err
@@ -304,7 +304,7 @@ func (p *Program) printListChanges(ctx context.Context, h *Services, l *liveList
 		return l.filter.Project != "" && t.Project != l.filter.Project || l.filter.Status != "" &&
 			t.Status != l.filter.Status
 	})
-	if changed, _, err = p.choose(ctx, h, changed, l.want); err != nil {
+	if changed, _, err = l.choose(ctx, h, changed); err != nil {
 		return err
 	}
 	for i := range changed {
@@ -322,7 +322,7 @@ func (p *Program) printListChanges(ctx context.Context, h *Services, l *liveList
 			!after[all[i].Task] {
 			continue
 		}
-		if err := p.print(p.changeLine(&all[i]) + "\n"); err != nil {
+		if err := l.print(changeLine(l.zone, &all[i]) + "\n"); err != nil {
 			return err
 		}
 	}
@@ -331,21 +331,21 @@ func (p *Program) printListChanges(ctx context.Context, h *Services, l *liveList
 		delete(l.shown, id)
 		delete(l.needs, id)
 	}
-	return p.printNeeds(ctx, h, l, changed)
+	return l.printNeeds(ctx, h, changed)
 }
 
 // printNeeds prints a line for each of some tasks that needs a person, if it did not before or for another reason.
-func (p *Program) printNeeds(ctx context.Context, h *Services, l *liveList, tasks []task.Task) error {
-	needs, err := p.needReasons(ctx, h, tasks)
+func (l *liveList) printNeeds(ctx context.Context, h *Services, tasks []task.Task) error {
+	needs, err := needReasons(ctx, &l.printer, h, tasks)
 	if err != nil {
 		return err
 	}
 	for i := range tasks {
 		t, reason := &tasks[i], needs[tasks[i].ID]
 		if reason != "" && reason != l.needs[t.ID] {
-			line := fmt.Sprintf("%s %s/%s needs you: %s", p.clock(time.Now(), time.TimeOnly), t.Project, t.Branch,
+			line := fmt.Sprintf("%s %s/%s needs you: %s", l.clock(time.Now(), time.TimeOnly), t.Project, t.Branch,
 				inOneLine(reason))
-			if err := p.print(printable.Line(line) + "\n"); err != nil {
+			if err := l.print(printable.Line(line) + "\n"); err != nil {
 				return err
 			}
 		}
@@ -355,7 +355,7 @@ func (p *Program) printNeeds(ctx context.Context, h *Services, l *liveList, task
 }
 
 // needReasons says why those of some tasks need a person that do, as far as their agents can be looked at.
-func (p *Program) needReasons(ctx context.Context, h *Services, tasks []task.Task) (map[string]string, error) {
+func needReasons(ctx context.Context, p *printer, h *Services, tasks []task.Task) (map[string]string, error) {
 	sessions, needs, err := h.Queries.Needs(ctx, tasks)
 	if sessions == nil && err != nil {
 		return nil, err
@@ -373,12 +373,12 @@ func (p *Program) needReasons(ctx context.Context, h *Services, tasks []task.Tas
 }
 
 // changeLine is what happened to a task, for people.
-func (p *Program) changeLine(h *history.Happening) string {
+func changeLine(z zone, h *history.Happening) string {
 	name := h.Project + "/" + h.Branch
 	if h.Deleted {
-		return printable.Line(fmt.Sprintf("%s %s deleted", p.clock(time.Now(), time.TimeOnly), name))
+		return printable.Line(fmt.Sprintf("%s %s deleted", z.clock(time.Now(), time.TimeOnly), name))
 	}
-	text := fmt.Sprintf("%s %s %s %s", p.clock(h.Event.Time, time.TimeOnly), name, eventtext.What(&h.Event),
+	text := fmt.Sprintf("%s %s %s %s", z.clock(h.Event.Time, time.TimeOnly), name, eventtext.What(&h.Event),
 		eventtext.Who(&h.Event))
 	return printable.Line(strings.TrimSpace(text))
 }

@@ -15,7 +15,6 @@ import (
 	"orange/internal/rules/printable"
 	"orange/internal/rules/record"
 	"orange/internal/rules/task"
-	"orange/internal/ui/dashboard/screen"
 )
 
 // feed is what happens, in calls as Follow makes them; then it waits for its end.
@@ -100,10 +99,10 @@ func TestWatch_endsForTheReasonsThatItPromises(t *testing.T) {
 			{moved("one", "b", "there")}}, "there", "b", 3, 0},
 	} {
 		var out, talk bytes.Buffer
-		p := &Program{Out: printable.NewWriter(&out), Err: printable.NewWriter(&talk)}
+		p := &printer{Out: printable.NewWriter(&out), Err: printable.NewWriter(&talk)}
 		f := &feed{calls: c.calls, tasks: []task.Task{{ID: "one", Status: c.stands}}}
 		w := watched{id: "one", until: c.until, timeout: time.Millisecond}
-		if status := p.report(p.watch(t.Context(), &Services{Queries: f, Changes: f}, w, 0)); status != c.status ||
+		if status := p.report(watch(t.Context(), p, &Services{Queries: f, Changes: f}, w, 0)); status != c.status ||
 			strings.Count(out.String(), "\n") != c.lines {
 			t.Errorf("%s: status %d, want %d; %d lines:\n%s%s", c.name, status, c.status, c.lines, &out, &talk)
 		}
@@ -113,24 +112,24 @@ func TestWatch_endsForTheReasonsThatItPromises(t *testing.T) {
 func TestWatch_endsInSilenceWhenItIsStoppedAndWhenNobodyReads(t *testing.T) {
 	t.Parallel()
 	var out, talk bytes.Buffer
-	p := &Program{Out: printable.NewWriter(&out), Err: printable.NewWriter(&talk)}
+	p := &printer{Out: printable.NewWriter(&out), Err: printable.NewWriter(&talk)}
 	ctx, off := context.WithCancel(t.Context())
 	off()
 	f := &feed{}
-	if status := p.report(p.watch(ctx, &Services{Queries: f, Changes: f}, watched{timeout: time.Hour},
+	if status := p.report(watch(ctx, p, &Services{Queries: f, Changes: f}, watched{timeout: time.Hour},
 		0)); status != exitStopped {
 		t.Errorf("stopped: status %d", status)
 	}
 	f.calls = [][]history.Happening{{moved("one", "a", "b")}}
 	p.Out = printable.NewWriter(closed{})
-	if status := p.report(p.watch(t.Context(), &Services{Queries: f, Changes: f}, watched{}, 0)); status != 0 {
+	if status := p.report(watch(t.Context(), p, &Services{Queries: f, Changes: f}, watched{}, 0)); status != 0 {
 		t.Errorf("nobody reads: status %d", status)
 	}
 	if talk.Len() > 0 {
 		t.Errorf("it says %q", &talk)
 	}
 	p.Out = printable.NewWriter(full{})
-	if status := p.report(p.watch(t.Context(), &Services{Queries: f, Changes: f}, watched{},
+	if status := p.report(watch(t.Context(), p, &Services{Queries: f, Changes: f}, watched{},
 		0)); status != exitFailed || talk.Len() == 0 {
 		t.Errorf("no room: status %d, and it says %q", status, &talk)
 	}
@@ -168,12 +167,13 @@ func TestWatchList_tellsOfTasksThatBelongIntoTheListOrDid(t *testing.T) {
 		gone: []string{"comes"},
 	}
 	var out, talk bytes.Buffer
-	p := &Program{Out: printable.NewWriter(&out), Err: printable.NewWriter(&talk), Age: screen.Age}
+	p := &Program{}
+	p.Out, p.Err = printable.NewWriter(&out), printable.NewWriter(&talk)
 	ctx, off := context.WithTimeout(t.Context(), time.Millisecond)
 	defer off()
-	filter := record.Filter{Project: "garden", Status: "working"}
-	if status := p.report(p.watchList(ctx, &Services{Queries: f, Changes: f, Conflicts: f}, filter,
-		wanted{})); status != exitStopped {
+	l := &liveList{lister: lister{finder: &p.finder, filter: record.Filter{Project: "garden", Status: "working"}}}
+	err := l.watch(ctx, &Services{Queries: f, Changes: f, Conflicts: f})
+	if status := p.report(err); status != exitStopped {
 		t.Errorf("status %d: %s", status, &talk)
 	}
 	var got []string
@@ -196,7 +196,7 @@ func TestChangeLine_isOnePlainLine(t *testing.T) {
 		Data:     map[string]string{"role": "wor\x1b[31m\nker"},
 	}}
 	want := "12:03:04 garden/fix-login wor\\x1b[31m ker died"
-	if got := (&Program{}).changeLine(&h); got != want {
+	if got := changeLine(zone{}, &h); got != want {
 		t.Errorf("it is %q, want %q", got, want)
 	}
 }
@@ -208,7 +208,7 @@ func TestEventLine_namesThePersonWhoAskedAndForWhom(t *testing.T) {
 		ActingAs: "reviewer",
 		Person:   "Ada \x1b[31m<ada@example.com>", From: "a", To: "b",
 	}
-	if got, want := (&Program{}).eventLine(e),
+	if got, want := eventLine(zone{}, e),
 		"human as reviewer a -> b  by Ada \\x1b[31m<ada@example.com>"; !strings.HasSuffix(got, want) {
 		t.Errorf("it is %q, want one that ends with %q", got, want)
 	}
@@ -243,8 +243,8 @@ func TestHistory_isInWordsAndFoldsStartsAndStops(t *testing.T) {
 			"  6  12:03:06  engine    agent.stopped  role=worker  too large\n",
 	} {
 		var out strings.Builder
-		p := &Program{Out: printable.NewWriter(&out)}
-		p.sayEvents(events, evidence)
+		p := &printer{Out: printable.NewWriter(&out)}
+		sayEvents(p, events, evidence)
 		if err := p.flush(); err != nil {
 			t.Fatal(err)
 		}

@@ -17,7 +17,10 @@ import (
 	"orange/internal/rules/task"
 )
 
-func (p *Program) taskWhy() *cobra.Command {
+// explainer says why a task is where it is, and whose act is next.
+type explainer struct{ *finder }
+
+func taskWhy(p *Program) *cobra.Command {
 	var as string
 	var forAgent, stopHook, whole bool
 	c := &cobra.Command{
@@ -60,9 +63,9 @@ task has "conflicts": [{"branch", "task", "files", "at"}]; "task" is empty for t
 		Example: "  orange task why\n  orange task why 4Fz --as worker\n  orange task why 4Fz --json",
 		RunE: p.runFound(func(ctx context.Context, h *Services, id string) error {
 			if forAgent {
-				return p.turn(ctx, h, id, as)
+				return explainer{&p.finder}.turn(ctx, h, id, as)
 			}
-			return p.explain(ctx, h, id, as, whole)
+			return explainer{&p.finder}.explain(ctx, h, id, as, whole)
 		}),
 	}
 	c.Flags().StringVar(&as, "as", "", "the role whose moves are shown")
@@ -81,7 +84,7 @@ task has "conflicts": [{"branch", "task", "files", "at"}]; "task" is empty for t
 
 // explain says why a task waits: in short where a person is needed and does not ask for the whole, or for the moves of
 // one role.
-func (p *Program) explain(ctx context.Context, h *Services, id, as string, whole bool) error {
+func (x explainer) explain(ctx context.Context, h *Services, id, as string, whole bool) error {
 	e, err := h.Queries.Why(ctx, id)
 	if err != nil {
 		return err
@@ -89,35 +92,35 @@ func (p *Program) explain(ctx context.Context, h *Services, id, as string, whole
 	if as != "" {
 		e = e.For(as)
 	}
-	conflicts := p.whatConflicts(ctx, h, e.Task)
-	if e.Need.Kind != "" && as == "" && !whole && !p.json {
-		p.whyInShort(e, conflictLines(conflicts, id))
+	conflicts := conflictsNow(ctx, h, e.Task)
+	if e.Need.Kind != "" && as == "" && !whole && !x.json {
+		x.whyInShort(e, conflictLines(conflicts, id))
 		return nil
 	}
 	if e.Passed, err = h.Workflows.PassedBy(ctx, e.Task.Workflow); err != nil {
 		return err
 	}
-	if !p.json {
-		p.why(e, as, conflictLines(conflicts, id))
+	if !x.json {
+		x.why(e, as, conflictLines(conflicts, id))
 		return nil
 	}
 	one := view(e.Task, "").conflicting(conflicts).waiting(e.Before)
 	if e.Need.Kind != "" {
 		one.NeedsYou = &e.Need
 	}
-	return p.printJSON(map[string]any{"task": one, "about": e.About,
+	return x.printJSON(map[string]any{"task": one, "about": e.About,
 		"ways": orEmpty(e.Ways), "waits": orEmpty(e.Waits), "passed": orEmpty(e.Passed)})
 }
 
 // whyInShort tells a person why a task needs them, and what is open to them now.
-func (p *Program) whyInShort(e decide.Explanation, conflicts []string) {
-	p.about(e)
-	p.whyNeeded(e)
+func (x explainer) whyInShort(e decide.Explanation, conflicts []string) {
+	x.about(e)
+	x.whyNeeded(e)
 	if !e.Task.Live {
 		return
 	}
 	if len(conflicts) > 0 {
-		p.say("conflicts with %s", strings.Join(conflicts, "; "))
+		x.say("conflicts with %s", strings.Join(conflicts, "; "))
 	}
 	var open []string
 	for _, one := range inbox.Ways(e, task.RoleHuman) {
@@ -125,69 +128,69 @@ func (p *Program) whyInShort(e decide.Explanation, conflicts []string) {
 			open = append(open, string(one.To))
 		}
 	}
-	p.say("open now: %s; every move, and what it lacks: orange task why %s --all",
+	x.say("open now: %s; every move, and what it lacks: orange task why %s --all",
 		cmp.Or(strings.Join(open, ", "), "nothing"), e.Task.ID)
 }
 
 // about says where a task is, and what that status means.
-func (p *Program) about(e decide.Explanation) {
+func (x explainer) about(e decide.Explanation) {
 	if e.Task.Live {
-		p.say("%s is %s  %s", e.Task.ID, e.Task.Status, e.About)
+		x.say("%s is %s  %s", e.Task.ID, e.Task.Status, e.About)
 		return
 	}
-	p.say("%s is %s, over since %s  %s", e.Task.ID, e.Task.Status, p.clock(e.Task.EnteredAt, time.DateTime), e.About)
+	x.say("%s is %s, over since %s  %s", e.Task.ID, e.Task.Status, x.clock(e.Task.EnteredAt, time.DateTime), e.About)
 }
 
 // whyNeeded tells why a task needs a person, without the command that the person has just typed.
-func (p *Program) whyNeeded(e decide.Explanation) {
+func (x explainer) whyNeeded(e decide.Explanation) {
 	e.Need.Commands = slices.DeleteFunc(slices.Clone(e.Need.Commands), func(line string) bool {
 		return line == "orange task why "+e.Task.ID
 	})
-	p.need(e.Need)
+	x.need(e.Need)
 }
 
 // why tells an explanation to people; as is the role whose moves alone are printed. Of a task that is over there is no
 // more to say than what is still to be done of it.
-func (p *Program) why(e decide.Explanation, as string, conflicts []string) {
-	p.about(e)
+func (x explainer) why(e decide.Explanation, as string, conflicts []string) {
+	x.about(e)
 	if e.Need.Reason != "" {
-		p.whyNeeded(e)
+		x.whyNeeded(e)
 	}
-	p.waits(e)
+	x.waits(e)
 	if !e.Task.Live {
 		return
 	}
 	if len(conflicts) > 0 {
-		p.say("")
-		p.say("conflicts with")
+		x.say("")
+		x.say("conflicts with")
 	}
 	for _, line := range conflicts {
-		p.say("  %s", line)
+		x.say("  %s", line)
 	}
-	p.say("")
+	x.say("")
 	switch {
 	case len(e.Ways) == 0 && as != "":
-		p.say("no move leads out of here that the role %q may ask for", as)
+		x.say("no move leads out of here that the role %q may ask for", as)
 	case len(e.Ways) == 0:
-		p.say("no move leads out of here")
+		x.say("no move leads out of here")
 	}
 	for i, w := range e.Ways {
 		if i == 0 || w.To != e.Ways[i-1].To {
-			p.say("-> %s", w.To)
+			x.say("-> %s", w.To)
 		}
-		p.option(w)
+		x.option(w)
 	}
 	if lines := passedLines(e.Passed); len(lines) > 0 {
-		p.say("")
-		p.say("%s", strings.Join(lines, "\n"))
+		x.say("")
+		x.say("%s", strings.Join(lines, "\n"))
 	}
 }
 
 // waits says who or what a task waits for, without what the need above says already. Rules that have nothing to say are
 // only counted.
-func (p *Program) waits(e decide.Explanation) {
+func (x explainer) waits(e decide.Explanation) {
 	if up := e.Task.Subject.UnreviewedText(); up != "" && !strings.Contains(e.Need.Reason, up) {
-		p.say("its work was %s", up)
+		x.say("its work was %s", up)
 	}
 	idle, told := 0, 0
 	for _, d := range e.Waits {
@@ -197,20 +200,20 @@ func (p *Program) waits(e decide.Explanation) {
 		case inbox.Tells(e.Need, e.Task, d):
 		default:
 			if told++; told == 1 {
-				p.say("")
-				p.say("waits for")
+				x.say("")
+				x.say("waits for")
 			}
-			p.detail("  ", d)
+			x.detail("  ", d)
 		}
 	}
 	if idle == 0 || told == 0 {
 		return
 	}
-	p.say("  %s", map[bool]string{true: "1 other rule has nothing to do now",
+	x.say("  %s", map[bool]string{true: "1 other rule has nothing to do now",
 		false: strconv.Itoa(idle) + " other rules have nothing to do now"}[idle == 1])
 }
 
-func (p *Program) option(w decide.Option) {
+func (x explainer) option(w decide.Option) {
 	extra := ""
 	if w.Reason {
 		extra += "; takes a reason"
@@ -218,17 +221,17 @@ func (p *Program) option(w decide.Option) {
 	if w.Command != "" && !w.Open {
 		extra += "; a person may override: " + w.Command
 	}
-	p.say("   %s for %s%s", w.State(), w.Who(), extra)
+	x.say("   %s for %s%s", w.State(), w.Who(), extra)
 	for _, g := range w.Guards {
-		p.say("     %v", g)
+		x.say("     %v", g)
 	}
 	for _, d := range w.OtherDetails() {
-		p.detail("     ", d)
+		x.detail("     ", d)
 	}
 }
 
 // detail says what is missing, and below that what to do, with its command last.
-func (p *Program) detail(indent string, d rejection.Detail) {
+func (p *printer) detail(indent string, d rejection.Detail) {
 	width, _ := p.outTerminal()
 	p.lines.WriteString(wrapped(p.stamped(detailText(indent, d)), width, 2))
 }

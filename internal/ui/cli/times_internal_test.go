@@ -8,7 +8,7 @@ import (
 func TestTimes_areThePersonsOwnUnlessTheyWantUTC(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 5, 3, 12, 20, 0, 0, time.UTC)
-	own, utc := &Program{}, &Program{utc: true}
+	own, utc := zone{}, zone{utc: true}
 	here := at.Local().Format("2006-01-02T15:04:05.000Z07:00")
 	for _, c := range []struct{ found, want string }{
 		{own.stamp(at), here},

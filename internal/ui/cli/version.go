@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func (p *Program) versionCommand() *cobra.Command {
+func versionCommand(p *Program) *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "Print the version", Args: between(0, 0), Example: "  orange version",
 		RunE: func(*cobra.Command, []string) error { return p.printVersion() },

@@ -9,7 +9,7 @@ import (
 )
 
 // before is how the tasks are that some tasks wait for, as far as the record says, by the one that waits.
-func (p *Program) before(ctx context.Context, h *Services, tasks []task.Task) map[string][]record.Before {
+func beforeOf(ctx context.Context, p *printer, h *Services, tasks []task.Task) map[string][]record.Before {
 	all := map[string][]record.Before{}
 	for i := range tasks {
 		if !tasks[i].WaitsForTasks() {

@@ -21,14 +21,14 @@ func spanFlags(c *cobra.Command, s *span, what string) {
 }
 
 // window reads a span. It ends before its end: a day ends where the next one begins.
-func (p *Program) window(s span, now time.Time) (w stats.Window, err error) {
+func (z zone) window(s span, now time.Time) (w stats.Window, err error) {
 	if s.since != "" {
-		if w.Since, _, err = p.moment("--since", s.since, now); err != nil {
+		if w.Since, _, err = z.moment("--since", s.since, now); err != nil {
 			return w, err
 		}
 	}
 	if s.until != "" {
-		if _, w.Until, err = p.moment("--until", s.until, now); err != nil {
+		if _, w.Until, err = z.moment("--until", s.until, now); err != nil {
 			return w, err
 		}
 	}
@@ -41,9 +41,9 @@ func (p *Program) window(s span, now time.Time) (w stats.Window, err error) {
 
 // moment reads a time as a person gives it, in their own zone: how long ago, a day, or a time as Orange prints it. Only
 // a day has an end that is not its beginning.
-func (p *Program) moment(flag, word string, now time.Time) (from, to time.Time, err error) {
+func (z zone) moment(flag, word string, now time.Time) (from, to time.Time, err error) {
 	zone := time.Local
-	if p.utc {
+	if z.utc {
 		zone = time.UTC
 	}
 	if day, no := time.ParseInLocation(time.DateOnly, word, zone); no == nil {
@@ -79,9 +79,9 @@ func length(word string) (time.Duration, bool) {
 }
 
 // exactly puts into the flags of a command the very times that they mean here: at another host they may mean others.
-func (p *Program) exactly(c *cobra.Command) error {
+func (z zone) exactly(c *cobra.Command) error {
 	s := span{c.Flags().Lookup("since").Value.String(), c.Flags().Lookup("until").Value.String()}
-	w, err := p.window(s, time.Now())
+	w, err := z.window(s, time.Now())
 	if err == nil && s.since != "" {
 		err = c.Flags().Set("since", task.FormatTime(w.Since))
 	}
@@ -92,13 +92,13 @@ func (p *Program) exactly(c *cobra.Command) error {
 }
 
 // windowLine is a window for people.
-func (p *Program) windowLine(w stats.Window) string {
+func (z zone) windowLine(w stats.Window) string {
 	var words []string
 	if !w.Since.IsZero() {
-		words = append(words, "since "+p.clock(w.Since, time.DateTime))
+		words = append(words, "since "+z.clock(w.Since, time.DateTime))
 	}
 	if !w.Until.IsZero() {
-		words = append(words, "until "+p.clock(w.Until, time.DateTime))
+		words = append(words, "until "+z.clock(w.Until, time.DateTime))
 	}
 	return strings.Join(words, " ")
 }

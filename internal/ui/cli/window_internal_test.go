@@ -27,12 +27,12 @@ func TestWindow_isTheTimeThatAPersonMeans(t *testing.T) {
 		{span{"2026-11-29T02:00:00.000+02:00", "2026-11-29T05:00:00Z"},
 			stats.Window{Since: at(29, 0), Until: at(29, 5)}},
 	} {
-		w, err := (&Program{utc: true}).window(c.span, now)
+		w, err := zone{utc: true}.window(c.span, now)
 		if err != nil || !w.Since.Equal(c.want.Since) || !w.Until.Equal(c.want.Until) {
 			t.Errorf("%+v: found %+v, %v, want %+v", c.span, w, err, c.want)
 		}
 	}
-	own, err := (&Program{}).window(span{"2026-11-29", ""}, now)
+	own, err := zone{}.window(span{"2026-11-29", ""}, now)
 	if err != nil || !own.Since.Equal(time.Date(2026, 11, 29, 0, 0, 0, 0, time.Local)) {
 		t.Errorf("a day begins at %s, %v", own.Since, err)
 	}
@@ -54,7 +54,7 @@ func TestWindow_refusesWhatIsNoTimeAndWhatEndsBeforeItBegins(t *testing.T) {
 		{"1d", "2d"}:                 "found --since 1d and --until 2d, expected --since to be before --until",
 		{"2026-11-29", "2026-11-28"}: "--since to be before --until",
 	} {
-		_, err := (&Program{utc: true}).window(s, now)
+		_, err := zone{utc: true}.window(s, now)
 		if !errors.Is(err, task.ErrUsage) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want %s", s, err, want)
 		}

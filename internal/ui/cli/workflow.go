@@ -24,11 +24,11 @@ type WorkflowFile struct {
 // BuiltIn is the source of a workflow that ships.
 const BuiltIn = "built in"
 
-func (p *Program) workflowCommands() *cobra.Command {
-	return group("workflow", "Show, check and change workflows, the rules by which tasks move",
+func workflowCommands(p *Program) *cobra.Command {
+	return p.group("workflow", "Show, check and change workflows, the rules by which tasks move",
 		"  orange workflow list\n  orange workflow new mine --from default\n  orange workflow check mine",
-		p.workflowList(), p.workflowShow(), p.workflowPath(), p.workflowNew(), p.workflowCheck(),
-		p.workflowSimulate(), p.workflowGraph(), p.workflowSchema(), p.workflowMigrate())
+		workflowList, workflowShow, workflowPath, workflowNew, workflowCheck,
+		workflowSimulate, workflowGraph, workflowSchema, workflowMigrate)
 }
 
 // workflowNamed finds a workflow that can be had, be it sound or broken.

@@ -17,7 +17,7 @@ import (
 // formSARIF is the form in which code hosts read what a check has found.
 const formSARIF = "sarif"
 
-func (p *Program) workflowCheck() *cobra.Command {
+func workflowCheck(p *Program) *cobra.Command {
 	var quick, strict bool
 	var form string
 	c := &cobra.Command{
@@ -38,9 +38,10 @@ a task has passed at each good end.`,
 			}
 			def, err := h.Workflows.CheckWorkflow(args[0])
 			if err != nil {
-				return p.notUsable(err, form)
+				return notUsable(&p.printer, p.Version, err, form)
 			}
-			found := checked{def: def, warnings: def.Warnings(), quick: quick, strict: strict || def.FindingsRefuse}
+			found := checked{orange: p.Version, def: def, warnings: def.Warnings(), quick: quick,
+				strict: strict || def.FindingsRefuse}
 			if !quick {
 				began := time.Now()
 				far := p.progress()
@@ -51,9 +52,9 @@ a task has passed at each good end.`,
 				found.took = time.Since(began)
 			}
 			if broken := guarantee.Broken(def, found.report.Passed); len(broken) > 0 {
-				return p.notUsable(broken, form)
+				return notUsable(&p.printer, p.Version, broken, form)
 			}
-			return p.tellChecked(found, form)
+			return found.tell(&p.printer, form)
 		}),
 	}
 	c.Flags().BoolVar(&quick, "quick", false, "prove nothing: report only what the text of the file shows")
@@ -64,16 +65,17 @@ a task has passed at each good end.`,
 }
 
 // notUsable reports what no task can be created with.
-func (p *Program) notUsable(err error, form string) error {
+func notUsable(p *printer, orange string, err error, form string) error {
 	var problems yaml.Problems
 	if errors.As(err, &problems) && form == formSARIF {
-		return errors.Join(p.printJSON(p.sarif(problems, nil, "", explore.Report{})), &ended{status: exitUsage})
+		return errors.Join(p.printJSON(sarif(orange, problems, nil, "", explore.Report{})), &ended{status: exitUsage})
 	}
 	return err
 }
 
 // checked is all that was found out about a workflow that loads.
 type checked struct {
+	orange   string // its version
 	def      *workflow.Definition
 	warnings yaml.Problems
 	quick    bool
@@ -109,10 +111,10 @@ func (c checked) status() error {
 	return nil
 }
 
-func (p *Program) tellChecked(c checked, form string) error {
+func (c checked) tell(p *printer, form string) error {
 	switch {
 	case form == formSARIF:
-		if err := p.printJSON(p.sarif(nil, c.warnings, c.def.File, c.report)); err != nil {
+		if err := p.printJSON(sarif(c.orange, nil, c.warnings, c.def.File, c.report)); err != nil {
 			return err
 		}
 	case p.json:
@@ -120,12 +122,12 @@ func (p *Program) tellChecked(c checked, form string) error {
 			return err
 		}
 	default:
-		p.sayChecked(c)
+		c.say(p)
 	}
 	return c.status()
 }
 
-func (p *Program) sayChecked(c checked) {
+func (c checked) say(p *printer) {
 	for _, w := range c.warnings {
 		p.say("%s", w.Finding())
 	}

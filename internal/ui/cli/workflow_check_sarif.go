@@ -11,7 +11,7 @@ type object map[string]any
 
 // sarif is what a check has found in the form that code hosts read, SARIF 2.1.0: they show results next to the lines
 // that they are about.
-func (p *Program) sarif(problems, warnings yaml.Problems, file string, report explore.Report) object {
+func sarif(orange string, problems, warnings yaml.Problems, file string, report explore.Report) object {
 	rules, results := []object{}, []object{}
 	ruled := map[string]bool{}
 	add := func(about string, result object) {
@@ -40,7 +40,7 @@ func (p *Program) sarif(problems, warnings yaml.Problems, file string, report ex
 		add("Not all of it could be looked at: nothing is proved.",
 			sarifResult("not-proved", "error", "not proved: "+why, sarifPlace(file, 1, 1)))
 	}
-	driver := object{"name": "orange", "version": p.Version, "rules": rules}
+	driver := object{"name": "orange", "version": orange, "rules": rules}
 	return object{
 		"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0",
 		"runs": []object{{"tool": object{"driver": driver}, "results": results}},

@@ -12,7 +12,6 @@ import (
 // The parts of SARIF 2.1.0 that every reader of it asks for, told from its schema.
 func TestAReportInSARIF_hasWhatTheFormatRequires(t *testing.T) {
 	t.Parallel()
-	p := &Program{Version: "1"}
 	problems := yaml.Problems{{File: "a.yml", Line: 3, Col: 5, Rule: "to-state", Message: "found nothing"}}
 	report := explore.Report{Verdicts: []explore.Verdict{
 		{Name: explore.Bounded, OK: true},
@@ -21,7 +20,7 @@ func TestAReportInSARIF_hasWhatTheFormatRequires(t *testing.T) {
 		{Name: explore.RolesAct, Message: "nobody acts", Suggestion: "start it", Allowed: "a script acts"},
 		{Name: explore.RulesLegal, Message: "nowhere", Suggestion: "say where"},
 	}}
-	text, err := json.Marshal(p.sarif(problems, problems, "a.yml", report))
+	text, err := json.Marshal(sarif("1", problems, problems, "a.yml", report))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -41,9 +41,9 @@ func TestACheck_thatGaveUpTellsWhatItFoundBrokenUntilThen(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var out bytes.Buffer
-			p := &Program{Out: printable.NewWriter(&out)}
+			p := &printer{Out: printable.NewWriter(&out)}
 			c := checked{def: &workflow.Definition{File: "own.yml"}, report: tt.report}
-			err := p.tellChecked(c, "")
+			err := c.tell(p, "")
 			if unsaid := p.flush(); unsaid != nil {
 				t.Error(unsaid)
 			}
@@ -63,8 +63,8 @@ func TestACheck_refusesForFindingsWhereItIsStrict(t *testing.T) {
 	report := explore.Report{Verdicts: []explore.Verdict{{Name: explore.NobodyLeft, Message: "somebody lives"}}}
 	for strict, status := range map[bool]int{false: 0, true: exitFailed} {
 		var out bytes.Buffer
-		p := &Program{Out: printable.NewWriter(&out)}
-		err := p.tellChecked(checked{def: &workflow.Definition{File: "own.yml"}, report: report, strict: strict}, "")
+		p := &printer{Out: printable.NewWriter(&out)}
+		err := checked{def: &workflow.Definition{File: "own.yml"}, report: report, strict: strict}.tell(p, "")
 		if unsaid := p.flush(); unsaid != nil {
 			t.Error(unsaid)
 		}

@@ -10,7 +10,7 @@ import (
 	"orange/internal/rules/yaml"
 )
 
-func (p *Program) workflowGraph() *cobra.Command {
+func workflowGraph(p *Program) *cobra.Command {
 	var form string
 	forms := append(graph.Forms(), "svg")
 	c := &cobra.Command{
@@ -48,7 +48,7 @@ func (p *Program) workflowGraph() *cobra.Command {
 	return c
 }
 
-func (p *Program) workflowSchema() *cobra.Command {
+func workflowSchema(p *Program) *cobra.Command {
 	return &cobra.Command{
 		Use: "schema", Short: "Print the JSON Schema of a workflow file, for editors", Args: between(0, 0),
 		Long: "Print the JSON Schema of a workflow file.\n" +

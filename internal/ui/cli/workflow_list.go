@@ -9,7 +9,7 @@ import (
 	"orange/internal/rules/task"
 )
 
-func (p *Program) workflowList() *cobra.Command {
+func workflowList(p *Program) *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "List the workflows", Args: between(0, 0), Example: "  orange workflow list",
 		RunE: p.run(func(_ context.Context, h *Services, _ []string) error {

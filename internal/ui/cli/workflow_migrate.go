@@ -17,6 +17,8 @@ import (
 
 // migration is what a person asks for.
 type migration struct {
+	*finder
+
 	name     string
 	task     string // only this one; empty for all of them
 	allTasks bool   // whatever their workflows are
@@ -24,8 +26,8 @@ type migration struct {
 	statuses map[task.Status]task.Status
 }
 
-func (p *Program) workflowMigrate() *cobra.Command {
-	var m migration
+func workflowMigrate(p *Program) *cobra.Command {
+	m := migration{finder: &p.finder}
 	var pairs []string
 	c := &cobra.Command{
 		Use: "migrate NAME", Short: "Move live tasks to the present text of a workflow", Args: between(1, 1),
@@ -54,15 +56,15 @@ changes nothing.`,
 			if err != nil {
 				return err
 			}
-			tasks, err := p.toMigrate(ctx, h, m)
+			tasks, err := m.tasks(ctx, h)
 			if err != nil {
 				return err
 			}
 			all := make([]migrated, len(tasks))
 			for i := range tasks {
-				all[i] = p.migrate(ctx, h, m, tasks[i], def.Ref())
+				all[i] = m.migrate(ctx, h, tasks[i], def.Ref())
 			}
-			return p.sayMigrated(m, all)
+			return m.tell(all)
 		}),
 	}
 	c.Flags().StringVar(&m.task, "task", "", "only this task")
@@ -73,7 +75,7 @@ changes nothing.`,
 	return c
 }
 
-func (p *Program) sayChanges(changes []string) {
+func sayChanges(p *printer, changes []string) {
 	if len(changes) == 0 {
 		p.say("  its states, moves and checks are the same; details differ")
 	}
@@ -94,16 +96,16 @@ func statusPairs(pairs []string) (map[task.Status]task.Status, error) {
 	return out, nil
 }
 
-// toMigrate are the tasks that are asked for: those of one text next to each other, and then by project and id.
-func (p *Program) toMigrate(ctx context.Context, h *Services, m migration) ([]task.Task, error) {
+// tasks are the tasks that are asked for: those of one text next to each other, and then by project and id.
+func (m migration) tasks(ctx context.Context, h *Services) ([]task.Task, error) {
 	if m.task != "" {
-		id, err := p.find(ctx, h, []string{m.task})
+		id, err := m.find(ctx, h, []string{m.task})
 		if err != nil {
 			return nil, err
 		}
 		return h.Queries.Tasks(ctx, record.Filter{Prefix: id})
 	}
-	filter, err := p.filter(ctx, h, !m.allTasks)
+	filter, err := m.filter(ctx, h, !m.allTasks)
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +145,7 @@ type migrated struct {
 }
 
 // migrate asks for one task. What goes wrong with it keeps no other one from being asked for.
-func (p *Program) migrate(ctx context.Context, h *Services, m migration, t task.Task, to task.WorkflowRef) migrated {
+func (m migration) migrate(ctx context.Context, h *Services, t task.Task, to task.WorkflowRef) migrated {
 	one := migrated{Task: t.ID, Was: t.Status, Status: t.Status, From: textView(t.Workflow), To: textView(to)}
 	ask := h.Commands.Migrate
 	if m.dryRun {
@@ -167,10 +169,10 @@ func (p *Program) migrate(ctx context.Context, h *Services, m migration, t task.
 	return one
 }
 
-// sayMigrated tells what became of all tasks, and then all that was refused.
-func (p *Program) sayMigrated(m migration, all []migrated) error {
-	if p.json {
-		if err := p.printJSON(map[string]any{"tasks": all, "dry_run": m.dryRun}); err != nil {
+// tell tells what became of all tasks, and then all that was refused.
+func (m migration) tell(all []migrated) error {
+	if m.json {
+		if err := m.printJSON(map[string]any{"tasks": all, "dry_run": m.dryRun}); err != nil {
 			return err
 		}
 	}
@@ -180,25 +182,25 @@ func (p *Program) sayMigrated(m migration, all []migrated) error {
 		if one.err != nil {
 			last = one.err
 		}
-		if p.json || one.err != nil {
+		if m.json || one.err != nil {
 			continue
 		}
-		if p.sayOneMigrated(one); (one.Moved || one.Would) && one.From != said {
+		if sayOneMigrated(&m.printer, one); (one.Moved || one.Would) && one.From != said {
 			said = one.From
-			p.sayChanges(one.Changes)
+			sayChanges(&m.printer, one.Changes)
 		}
 	}
 	for _, one := range all {
-		if one.err != nil && !p.json {
-			p.warn("%v", one.err)
+		if one.err != nil && !m.json {
+			m.warn("%v", one.err)
 		}
 	}
 	switch {
-	case len(all) > 0 || p.json:
+	case len(all) > 0 || m.json:
 	case m.allTasks:
-		p.say("there is no live task")
+		m.say("there is no live task")
 	default:
-		p.say("no live task was created with the workflow %s", m.name)
+		m.say("no live task was created with the workflow %s", m.name)
 	}
 	if last != nil {
 		status, _ := classify(last)
@@ -207,7 +209,7 @@ func (p *Program) sayMigrated(m migration, all []migrated) error {
 	return nil
 }
 
-func (p *Program) sayOneMigrated(one migrated) {
+func sayOneMigrated(p *printer, one migrated) {
 	from, to := task.WorkflowRef(one.From), task.WorkflowRef(one.To)
 	status := string(one.Status)
 	if one.Was != one.Status {

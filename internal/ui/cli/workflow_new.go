@@ -8,7 +8,7 @@ import (
 	"orange/internal/rules/task"
 )
 
-func (p *Program) workflowNew() *cobra.Command {
+func workflowNew(p *Program) *cobra.Command {
 	var from string
 	c := &cobra.Command{
 		Use: "new NAME", Short: "Copy a workflow to a file of your own", Args: between(1, 1),

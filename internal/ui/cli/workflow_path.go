@@ -9,7 +9,7 @@ import (
 	"orange/internal/rules/task"
 )
 
-func (p *Program) workflowPath() *cobra.Command {
+func workflowPath(p *Program) *cobra.Command {
 	return &cobra.Command{
 		Use: "path [NAME]", Short: "Print where your workflow files are, or the path of one of them",
 		Args: between(0, 1),
@@ -19,7 +19,7 @@ func (p *Program) workflowPath() *cobra.Command {
 		ValidArgsFunction: p.workflowNames(cobra.ShellCompDirectiveNoFileComp),
 		RunE: p.run(func(_ context.Context, h *Services, args []string) error {
 			if len(args) == 0 {
-				return p.sayFolder(h.Workflows.WorkflowFolder())
+				return sayFolder(&p.printer, h.Workflows.WorkflowFolder())
 			}
 			one, err := workflowNamed(h, args[0])
 			if err != nil {
@@ -44,7 +44,7 @@ func (p *Program) workflowPath() *cobra.Command {
 	}
 }
 
-func (p *Program) sayFolder(folder string) error {
+func sayFolder(p *printer, folder string) error {
 	_, err := os.Stat(folder)
 	if p.json {
 		return p.printJSON(map[string]any{"path": folder, "exists": err == nil})

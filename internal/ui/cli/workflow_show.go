@@ -9,7 +9,7 @@ import (
 	"orange/internal/rules/guarantee"
 )
 
-func (p *Program) workflowShow() *cobra.Command {
+func workflowShow(p *Program) *cobra.Command {
 	return &cobra.Command{
 		Use: "show NAME", Short: "Print a workflow file, and what a task has passed when it is over",
 		Args:              between(1, 1),
@@ -23,7 +23,7 @@ func (p *Program) workflowShow() *cobra.Command {
 			if one.Text == "" && one.Problem != "" {
 				return fmt.Errorf("cannot show the workflow %q: %s", one.Name, one.Problem)
 			}
-			rows, err := p.passedBy(h, one)
+			rows, err := passedOf(h, one)
 			if err != nil {
 				return err
 			}
@@ -42,7 +42,7 @@ func (p *Program) workflowShow() *cobra.Command {
 }
 
 // passedBy is what a task has passed at the good ends of a workflow; nothing of one that is broken.
-func (p *Program) passedBy(h *Services, one WorkflowFile) ([]guarantee.GoodEnd, error) {
+func passedOf(h *Services, one WorkflowFile) ([]guarantee.GoodEnd, error) {
 	if one.Problem != "" {
 		return nil, nil
 	}

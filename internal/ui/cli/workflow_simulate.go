@@ -31,7 +31,7 @@ func usualSimulation() simulate.Setup {
 		Stubborn: 0.03, Restless: 0.02, ReviewersFail: 0.2, EngineDies: 0.002, HooksFail: 0.02}}
 }
 
-func (p *Program) workflowSimulate() *cobra.Command {
+func workflowSimulate(p *Program) *cobra.Command {
 	s, people := usualSimulation(), peopleAct
 	c := &cobra.Command{
 		Use:   "simulate FILE|NAME",
@@ -85,7 +85,7 @@ how long yours take.`,
 			return err
 		}
 		again := func(run int) string { return replayOf(c, args[0], s, run) }
-		if err := p.tellSimulated(def, s, found, again); err != nil {
+		if err := tellSimulated(&p.printer, def, s, found, again); err != nil {
 			return err
 		}
 		if len(found.Breaches) > 0 {
@@ -202,7 +202,7 @@ func replayOf(c *cobra.Command, name string, s simulate.Setup, run int) string {
 }
 
 // tellSimulated prints what came of it; again is the command that shows a run step by step.
-func (p *Program) tellSimulated(def *workflow.Definition, s simulate.Setup, found simulate.Report,
+func tellSimulated(p *printer, def *workflow.Definition, s simulate.Setup, found simulate.Report,
 	again func(run int) string) error {
 	if p.json {
 		return p.printJSON(viewOf(def, s, found, again))
@@ -224,7 +224,7 @@ func (p *Program) tellSimulated(def *workflow.Definition, s simulate.Setup, foun
 	}
 	p.say("  %s", strings.Join(heading, ", "))
 	p.say("  straight way: %s", pathWords(found.Path))
-	if err := p.simulated(found); err != nil {
+	if err := saySimulated(p, found); err != nil {
 		return err
 	}
 	for _, b := range found.Breaches[:min(len(found.Breaches), 5)] {
@@ -269,7 +269,7 @@ func pathWords(w simulate.Path) string {
 	return names(w.States, " -> ") + " (" + why + ")"
 }
 
-func (p *Program) simulated(found simulate.Report) error {
+func saySimulated(p *printer, found simulate.Report) error {
 	of := func(what string, n int) []string {
 		return []string{what, strconv.Itoa(n), strconv.FormatFloat(100*float64(n)/float64(max(found.Runs, 1)),
 			'f', 1, 64) + "%"}

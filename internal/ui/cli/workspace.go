@@ -11,12 +11,12 @@ import (
 	"orange/internal/rules/record"
 )
 
-func (p *Program) workspaceCommands() *cobra.Command {
-	return group("workspace", "Manage the pool of worktrees", "  orange workspace list",
-		p.workspaceInit(), p.workspaceList(), p.workspaceRestore(), p.workspaceDrop(), p.workspaceGC())
+func workspaceCommands(p *Program) *cobra.Command {
+	return p.group("workspace", "Manage the pool of worktrees", "  orange workspace list",
+		workspaceInit, workspaceList, workspaceRestore, workspaceDrop, workspaceGC)
 }
 
-func (p *Program) workspaceInit() *cobra.Command {
+func workspaceInit(p *Program) *cobra.Command {
 	return &cobra.Command{
 		Use: "init", Short: "Make a project's worktrees ahead of time", Args: between(0, 0),
 		Long: "Make a project's worktrees ahead of time.\n" +
@@ -35,12 +35,12 @@ func (p *Program) workspaceInit() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return p.holdings(all, nil)
+			return sayHoldings(&p.printer, all, nil)
 		}),
 	}
 }
 
-func (p *Program) workspaceList() *cobra.Command {
+func workspaceList(p *Program) *cobra.Command {
 	var all bool
 	c := &cobra.Command{
 		Use: "list", Short: "List worktrees, who has them, and what was set aside", Args: between(0, 0),
@@ -58,7 +58,7 @@ func (p *Program) workspaceList() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return p.holdings(list, aside)
+			return sayHoldings(&p.printer, list, aside)
 		}),
 	}
 	c.Flags().BoolVar(&all, "all", false, "those of every project")
@@ -66,7 +66,7 @@ func (p *Program) workspaceList() *cobra.Command {
 }
 
 // holdings prints the worktrees, and below them what was set aside of some.
-func (p *Program) holdings(all []record.Holding, aside []record.Aside) error {
+func sayHoldings(p *printer, all []record.Holding, aside []record.Aside) error {
 	if p.json {
 		return p.printJSON(map[string]any{"workspaces": orEmpty(all), "aside": orEmpty(aside)})
 	}
@@ -96,7 +96,7 @@ func (p *Program) holdings(all []record.Holding, aside []record.Aside) error {
 	return nil
 }
 
-func (p *Program) workspaceRestore() *cobra.Command {
+func workspaceRestore(p *Program) *cobra.Command {
 	var to string
 	c := &cobra.Command{
 		Use: "restore ID PATH", Short: "Bring back what was set aside of a task's worktree", Args: between(2, 2),
@@ -118,14 +118,14 @@ func (p *Program) workspaceRestore() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return p.toldAside(back, "brought back %s, to %s", back, back.At)
+			return sayAside(&p.printer, back, "brought back %s, to %s", back, back.At)
 		}),
 	}
 	c.Flags().StringVar(&to, "to", "", "the place for it")
 	return c
 }
 
-func (p *Program) workspaceDrop() *cobra.Command {
+func workspaceDrop(p *Program) *cobra.Command {
 	return &cobra.Command{
 		Use: "drop ID PATH", Short: "Remove for good what was set aside of a task's worktree", Args: between(2, 2),
 		Example: "  orange workspace drop 4xMYcntaRpRHeXIkXX4kP lib",
@@ -134,12 +134,12 @@ func (p *Program) workspaceDrop() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return p.toldAside(gone, "dropped %s", gone.String())
+			return sayAside(&p.printer, gone, "dropped %s", gone.String())
 		}),
 	}
 }
 
-func (p *Program) toldAside(one record.Aside, format string, words ...any) error {
+func sayAside(p *printer, one record.Aside, format string, words ...any) error {
 	if p.json {
 		return p.printJSON(one)
 	}
@@ -147,7 +147,7 @@ func (p *Program) toldAside(one record.Aside, format string, words ...any) error
 	return nil
 }
 
-func (p *Program) workspaceGC() *cobra.Command {
+func workspaceGC(p *Program) *cobra.Command {
 	var all bool
 	var age time.Duration
 	c := &cobra.Command{

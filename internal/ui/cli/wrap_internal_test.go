@@ -43,11 +43,13 @@ func TestFieldsAndFindings_goOnBelowTheirValue(t *testing.T) {
 	t.Parallel()
 	for _, width := range []int{0, 50, 80, 120, 200} {
 		var out bytes.Buffer
-		p := &Program{Out: printable.NewWriter(&out), Err: printable.NewWriter(&out),
+		p := &printer{Out: printable.NewWriter(&out),
+			Err:         printable.NewWriter(&out),
 			OutTerminal: func() (int, bool) { return width, false }}
 		long := strings.TrimSpace(strings.Repeat("some words ", 30))
 		p.field("status", long+"\nand a line of its own")
-		p.finding(record.Finding{Level: record.LevelWarning, Check: "folders", Subject: "a", Found: long, Advice: long})
+		sayFinding(p, record.Finding{Level: record.LevelWarning, Check: "folders", Subject: "a", Found: long,
+			Advice: long})
 		p.say("%s", long)
 		if err := p.flush(); err != nil {
 			t.Fatal(err)
