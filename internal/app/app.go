@@ -113,10 +113,9 @@ func drawn(ctx context.Context, graph string) (string, error) {
 // services are what the command line asks.
 func (a *app) services() *cli.Services {
 	return &cli.Services{
-		Commands: commands{a.engine, a}, Queries: a.queries(), Changes: changes{a}, Identity: a,
-		Projects: a.home, Workflows: workflowFiles{Home: a.home}, Harnesses: a.home,
-		Prober:     probe.Prober{Harness: a.home.Harness, Environ: a.environments.OfHome, Home: a.dir},
-		Workspaces: a.pool, Conflicts: a.pool, Monitor: watch{a}, Issues: a.pool,
+		Commands: commands{a.engine, a}, Queries: a.queries(), Identity: a, Home: a.home,
+		Workflows: workflowFiles{Home: a.home}, Pool: a.pool, Monitor: watch{a},
+		Prober: probe.Prober{Harness: a.home.Harness, Environ: a.environments.OfHome, Home: a.dir},
 		Turns: stophook.Keeper{Why: a.queries().Why, Needs: a.lookout.Need, Tip: a.pool.Tip, Rules: a.home,
 			Files: a.files, Texts: a.engine, Seat: a.call.Getenv("ORANGE_SEAT")},
 		Variables: environment.Variables{Home: a.dir, Locks: a.files},

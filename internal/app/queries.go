@@ -7,6 +7,7 @@ import (
 
 	"orange/internal/app/doctor"
 	"orange/internal/engine/query"
+	"orange/internal/rules/conflict"
 	"orange/internal/rules/decide"
 	"orange/internal/rules/history"
 	"orange/internal/rules/record"
@@ -50,6 +51,16 @@ func (q queries) Checks(ctx context.Context, id string) ([]task.CheckState, erro
 	return q.app.looker(checkPatience).Checks(ctx, t, def)
 }
 
+// Conflicts is what was found last of the conflicts in a project.
+func (q queries) Conflicts(ctx context.Context, project string) (conflict.Overview, error) {
+	return q.app.pool.Conflicts(ctx, project)
+}
+
+// ConflictsOf finds out what a task's branch conflicts with now.
+func (q queries) ConflictsOf(ctx context.Context, t task.Task) (conflict.Overview, error) {
+	return q.app.pool.ConflictsOf(ctx, t)
+}
+
 // Screens are what the windows of a task's agents show now.
 func (q queries) Screens(ctx context.Context, id string) ([]record.AgentScreen, error) {
 	return q.app.agents.Texts(ctx, id)
@@ -72,20 +83,17 @@ func (q queries) verifier(progress func(what string, done, of int)) *doctor.Doct
 		Now: time.Now, Settling: settling, Progress: progress}
 }
 
-// changes report what happens to tasks, whichever process does it.
-type changes struct{ *app }
-
 // Changed is the cursor after everything that has happened.
-func (c changes) Changed(ctx context.Context) (int64, error) { return c.store.Changed(ctx) }
+func (q queries) Changed(ctx context.Context) (int64, error) { return q.app.store.Changed(ctx) }
 
 // TasksSince are the tasks that changed after a cursor, and the ids of those that are gone.
-func (c changes) TasksSince(ctx context.Context, cursor int64) ([]task.Task, []string, int64, error) {
-	return c.store.TasksSince(ctx, cursor)
+func (q queries) TasksSince(ctx context.Context, cursor int64) ([]task.Task, []string, int64, error) {
+	return q.app.store.TasksSince(ctx, cursor)
 }
 
 // Follow calls report with what happens to all tasks after a cursor, until ctx ends or report answers an error.
-func (c changes) Follow(ctx context.Context, cursor int64, report func([]history.Happening) error) error {
-	return c.store.Follow(ctx, c.call.Out, cursor, report)
+func (q queries) Follow(ctx context.Context, cursor int64, report func([]history.Happening) error) error {
+	return q.app.store.Follow(ctx, q.app.call.Out, cursor, report)
 }
 
 func (a *app) logPath() string { return logfile.Of(a.dir) }

@@ -151,7 +151,7 @@ func row(ctx context.Context, h *Services, id string) *remote.Row {
 
 // hello is what this host says of itself.
 func (a answerer) hello(ctx context.Context, h *Services) (remote.Hello, error) {
-	projects, err := h.Projects.Projects()
+	projects, err := h.Home.Projects()
 	if err != nil {
 		return remote.Hello{}, err
 	}

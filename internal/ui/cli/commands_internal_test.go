@@ -3,8 +3,11 @@ package cli
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +18,7 @@ import (
 	"orange/internal/rules/printable"
 	"orange/internal/rules/record"
 	"orange/internal/rules/task"
+	"orange/internal/store/home"
 )
 
 // Who a command is for.
@@ -171,12 +175,23 @@ type refusing struct {
 	asked []string
 }
 
-type repositories interface{ Projects } // by another name, because one of its methods has its own
-
-// coffee is the only project.
-type coffee struct{ repositories }
-
-func (coffee) Project(string) (task.Project, error) { return task.Project{Name: "coffee"}, nil }
+// homeWith has some projects.
+func homeWith(t *testing.T, names ...string) *home.Home {
+	t.Helper()
+	h := &home.Home{Dir: t.TempDir()}
+	var all []task.Project
+	for _, name := range names {
+		all = append(all, task.Project{Name: name})
+	}
+	text, err := json.Marshal(all)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(h.Dir, "projects.json"), text, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
 
 func (n *refusing) Actor(context.Context, string, string) (task.Actor, error) {
 	n.asked = append(n.asked, ofATask)
@@ -205,7 +220,7 @@ func TestEveryCommandThatChangesSomethingAsksFirstWhoAsks(t *testing.T) {
 			continue
 		}
 		n := &refusing{}
-		p := &Program{services: &Services{Commands: n, Identity: n, Queries: n, Projects: coffee{}}}
+		p := &Program{services: &Services{Commands: n, Identity: n, Queries: n, Home: homeWith(t, "coffee")}}
 		p.In = strings.NewReader("")
 		p.Out = printable.NewWriter(io.Discard)
 		p.Err = printable.NewWriter(io.Discard)

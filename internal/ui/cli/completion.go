@@ -192,7 +192,7 @@ func (z zone) momentOffers(context.Context, *Services, []string, string) ([]cobr
 }
 
 func projectOffers(_ context.Context, h *Services, _ []string, _ string) ([]cobra.Completion, error) {
-	all, err := h.Projects.Projects()
+	all, err := h.Home.Projects()
 	var out []cobra.Completion
 	for _, one := range all {
 		out = append(out, described(one.Name, one.Path))
@@ -201,7 +201,7 @@ func projectOffers(_ context.Context, h *Services, _ []string, _ string) ([]cobr
 }
 
 func harnessOffers(ctx context.Context, h *Services, _ []string, _ string) ([]cobra.Completion, error) {
-	all, err := h.Harnesses.ListHarnesses(proc.Getenv(ctx, "PATH"))
+	all, err := h.Home.ListHarnesses(proc.Getenv(ctx, "PATH"))
 	var out []cobra.Completion
 	for _, one := range all {
 		about := one.Path

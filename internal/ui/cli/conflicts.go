@@ -16,7 +16,7 @@ func lastConflicts(ctx context.Context, p *printer, h *Services, tasks []task.Ta
 		if _, read := all[project]; read {
 			continue
 		}
-		known, err := h.Conflicts.Conflicts(ctx, project)
+		known, err := h.Queries.Conflicts(ctx, project)
 		if err != nil {
 			p.warn("which branches of project %q conflict cannot be read: %v", project, err)
 		} else if why := known.Unknown[""]; why != "" {
@@ -52,7 +52,7 @@ func conflictLines(all conflict.Overview, id string) (lines []string) {
 // whatConflicts finds out what a task conflicts with. Where that cannot be done, the answer says why: what the task may
 // do does not depend on it.
 func conflictsNow(ctx context.Context, h *Services, t task.Task) conflict.Overview {
-	all, err := h.Conflicts.ConflictsOf(ctx, t)
+	all, err := h.Queries.ConflictsOf(ctx, t)
 	if err != nil {
 		return conflict.Overview{Of: all.Of, Unknown: map[string]string{"": err.Error()}}
 	}

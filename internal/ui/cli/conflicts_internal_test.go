@@ -36,7 +36,7 @@ func listed(t *testing.T, f *feed, inJSON bool) (out, talk string) {
 	var o, e bytes.Buffer
 	p := &Program{}
 	p.Out, p.Err, p.json = printable.NewWriter(&o), printable.NewWriter(&e), inJSON
-	services := &Services{Queries: f, Conflicts: f}
+	services := &Services{Queries: f}
 	if inJSON {
 		services.Queries = timed{f}
 	}
@@ -108,7 +108,7 @@ func TestConflictsThatCannotBeRead_areNeverNone(t *testing.T) {
 	if _, talk := listed(t, f, false); strings.Count(talk, "the record is closed") != 2 {
 		t.Errorf("it says %q", talk)
 	}
-	lines := conflictLines(conflictsNow(t.Context(), &Services{Conflicts: f}, f.tasks[0]), "a")
+	lines := conflictLines(conflictsNow(t.Context(), &Services{Queries: f}, f.tasks[0]), "a")
 	if len(lines) != 2 || lines[0] != "feat/x (task x): 1, 2, 3 min ago" ||
 		lines[1] != "not all is known: the record is closed" {
 		t.Errorf("%q", lines)

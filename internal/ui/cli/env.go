@@ -125,7 +125,7 @@ func projectOfVariables(p *finder, h *Services) (string, error) {
 	if p.project == "" {
 		return "", nil
 	}
-	project, err := h.Projects.Project(p.project)
+	project, err := h.Home.Project(p.project)
 	return project.Name, err
 }
 

@@ -21,6 +21,7 @@ import (
 	"orange/internal/rules/rejection"
 	"orange/internal/rules/signed"
 	"orange/internal/rules/task"
+	"orange/internal/store/home"
 )
 
 const thatID = "OrangeStory0000000001"
@@ -48,13 +49,6 @@ func (someone) Here(context.Context) (id, project string, err error) { return ""
 type noTasks struct{ Queries }
 
 func (noTasks) Tasks(context.Context, record.Filter) ([]task.Task, error) { return nil, nil }
-
-// noProjects has none.
-type noProjects struct{ repositories }
-
-func (noProjects) Projects() ([]task.Project, error) { return nil, nil }
-
-func (noProjects) Project(string) (task.Project, error) { return task.Project{}, task.ErrNotFound }
 
 // hostsByName answers for hosts, each as its function does.
 type hostsByName struct {
@@ -139,7 +133,7 @@ func fleetOf(big, lab func(remote.Call) (remote.Reply, error)) (*Program, *hosts
 		kept: map[string]remote.Pending{}}
 	var out bytes.Buffer
 	p := &Program{Version: "v1", services: &Services{Fleet: f, Identity: someone{}, Queries: noTasks{},
-		Projects: noProjects{}}}
+		Home: &home.Home{Dir: "not there"}}}
 	p.In, p.Out, p.Err = strings.NewReader(""), printable.NewWriter(&out), printable.NewWriter(&out)
 	return p, f, &out
 }
@@ -384,7 +378,7 @@ func TestAnsweredList_saysHowLongAgoTasksWereChanged(t *testing.T) {
 	c := &feed{conflicts: map[string]conflict.Overview{}, tasks: []task.Task{{ID: "one", Live: true,
 		UpdatedAt: time.Now().Add(-3 * time.Hour)}}}
 	services := *p.services
-	services.Queries, services.Conflicts = c, c
+	services.Queries = c
 	reply := newAnswerer(p).perform(t.Context(), &services,
 		remote.Call{V: remote.Version, Argv: []string{"task", "list", "--all"}},
 		sender{})

@@ -12,6 +12,7 @@ import (
 	"orange/internal/api/remote"
 	"orange/internal/rules/printable"
 	"orange/internal/rules/task"
+	"orange/internal/store/home"
 )
 
 // served is a fleet with a server: h1 is there, h2 is lost, and a task waits.
@@ -85,7 +86,7 @@ func runServed(t *testing.T, s *served, words ...string) (exit int, out, talk st
 		}}}
 	var said, talked bytes.Buffer
 	p := &Program{Version: "v1", Served: s, services: &Services{Fleet: s, Identity: someone{},
-		Queries: noTasks{}, Projects: noProjects{}}}
+		Queries: noTasks{}, Home: &home.Home{Dir: "not there"}}}
 	p.In, p.Out, p.Err = strings.NewReader(""), printable.NewWriter(&said), printable.NewWriter(&talked)
 	exit = p.Run(t.Context(), append([]string{"fleet"}, words...))
 	return exit, said.String(), talked.String()

@@ -25,7 +25,7 @@ func harnessList(p *Program) *cobra.Command {
 		Use: "list", Short: "List the harnesses, and which of their programs are installed", Args: between(0, 0),
 		Example: "  orange harness list",
 		RunE: p.run(func(ctx context.Context, h *Services, _ []string) error {
-			all, err := h.Harnesses.ListHarnesses(proc.Getenv(ctx, "PATH"))
+			all, err := h.Home.ListHarnesses(proc.Getenv(ctx, "PATH"))
 			if err != nil {
 				return err
 			}
@@ -63,7 +63,7 @@ func harnessShow(p *Program) *cobra.Command {
 		Example:           "  orange harness show codex > \"$ORANGE_HOME/harnesses/mine.yml\"",
 		ValidArgsFunction: p.harnessNames,
 		RunE: p.run(func(ctx context.Context, h *Services, args []string) error {
-			all, err := h.Harnesses.ListHarnesses(proc.Getenv(ctx, "PATH"))
+			all, err := h.Home.ListHarnesses(proc.Getenv(ctx, "PATH"))
 			if err != nil {
 				return err
 			}

@@ -47,7 +47,7 @@ type train struct {
 type openTo struct{ Identity }
 
 // uncompared has looked for no conflicts.
-type uncompared struct{}
+type uncompared struct{ Queries }
 
 func (uncompared) Conflicts(context.Context, string) (c conflict.Overview, err error) { return c, nil }
 
@@ -71,7 +71,7 @@ func TestMerge_tellsInJSONWhatWasMergedBeforeItFailed(t *testing.T) {
 	p := &Program{}
 	p.json, p.Out, p.Err = true, printable.NewWriter(&out), printable.NewWriter(io.Discard)
 	w := train{err: errors.New("origin is gone; 1 more task was not tried")}
-	h := &Services{Commands: w, Conflicts: uncompared{}, Identity: openTo{}}
+	h := &Services{Commands: w, Queries: uncompared{}, Identity: openTo{}}
 	err := mergeAll(t.Context(), &p.finder, h, record.MergeMany{Project: "garden"})
 	if status := p.end(err); status != exitFailed {
 		t.Errorf("it ended with status %d", status)

@@ -52,7 +52,7 @@ func projectAdd(p *Program) *cobra.Command {
 		if err := mayPromise(c, h, wanted); err != nil {
 			return err
 		}
-		added, err := h.Projects.AddRepository(ctx, path, wanted)
+		added, err := h.Home.AddRepository(ctx, path, wanted)
 		if err != nil {
 			return err
 		}
@@ -64,7 +64,7 @@ func projectAdd(p *Program) *cobra.Command {
 		if err := sayProject(&p.printer, "added", added); err != nil {
 			return err
 		}
-		where, err := h.Issues.Where(ctx, added.Name)
+		where, err := h.Pool.Where(ctx, added.Name)
 		if err == nil && where == record.ForgeGitLab && added.Forge == "" {
 			p.say("%s; if it is elsewhere: orange project update %s --forge none", onGitLab,
 				joinWords([]string{added.Name}))
@@ -112,7 +112,7 @@ func projectList(p *Program) *cobra.Command {
 		Use: "list", Short: "List the registered repositories", Args: between(0, 0),
 		Example: "  orange project list --json",
 		RunE: p.run(func(ctx context.Context, h *Services, _ []string) error {
-			all, err := h.Projects.Projects()
+			all, err := h.Home.Projects()
 			if err != nil {
 				return err
 			}
@@ -187,16 +187,16 @@ func projectUpdate(p *Program) *cobra.Command {
 			return err
 		}
 		if c.Flags().Changed("path") {
-			if project, err = h.Workspaces.Relocate(ctx, project, path); err != nil {
+			if project, err = h.Pool.Relocate(ctx, project, path); err != nil {
 				return err
 			}
 		}
 		if c.Flags().Changed("default-branch") {
-			if project, err = h.Workspaces.WithDefaultBranch(ctx, project, branch); err != nil {
+			if project, err = h.Pool.WithDefaultBranch(ctx, project, branch); err != nil {
 				return err
 			}
 		}
-		if err := h.Projects.UpdateProject(ctx, project); err != nil {
+		if err := h.Home.UpdateProject(ctx, project); err != nil {
 			return err
 		}
 		if err := promiseLive(ctx, h, project, live); err != nil {
@@ -223,7 +223,7 @@ func projectRemove(p *Program) *cobra.Command {
 		Args:    between(1, 1),
 		Example: "  orange project remove coffee",
 		RunE: p.runForPerson("remove a project", func(ctx context.Context, h *Services, args []string) error {
-			project, err := h.Projects.Project(args[0])
+			project, err := h.Home.Project(args[0])
 			if err != nil {
 				return err
 			}
@@ -236,7 +236,7 @@ func projectRemove(p *Program) *cobra.Command {
 					"it has %d live tasks, %s among them; finish or cancel them first", project.Name, len(live),
 					live[0].ID)}
 			}
-			if err := h.Projects.RemoveProject(ctx, project.Name); err != nil {
+			if err := h.Home.RemoveProject(ctx, project.Name); err != nil {
 				return err
 			}
 			return sayProject(&p.printer, "removed", project)

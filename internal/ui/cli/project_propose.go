@@ -15,11 +15,11 @@ it applies the proposal; otherwise it only prints it.`
 // propose offers what the repository looks like its worktrees need, and answers the project as it is then. What could
 // not be looked at does not undo the project.
 func propose(ctx context.Context, p *input, h *Services, project task.Project, yes bool) (task.Project, string) {
-	have, err := h.Projects.Project(project.Name)
+	have, err := h.Home.Project(project.Name)
 	var wants task.WorktreeSetup
 	var seen []string
 	if err == nil {
-		wants, seen, err = h.Projects.Propose(ctx, have)
+		wants, seen, err = h.Home.Propose(ctx, have)
 	}
 	if err != nil {
 		p.talk("cannot find out what its worktrees need: %v\n", err)
@@ -37,7 +37,7 @@ func propose(ctx context.Context, p *input, h *Services, project task.Project, y
 	}
 	ready := have
 	ready.Worktree = wants
-	if err := h.Projects.UpdateProject(ctx, ready); err != nil {
+	if err := h.Home.UpdateProject(ctx, ready); err != nil {
 		p.talk("cannot have its worktrees made ready: %v\n", err)
 		return have, ""
 	}

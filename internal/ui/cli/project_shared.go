@@ -15,7 +15,7 @@ func changedSettings(ctx context.Context, p *printer, h *Services,
 	projects []task.Project) map[string][]string {
 	found := map[string][]string{}
 	for _, one := range projects {
-		changes, err := h.Workspaces.SharedChanges(ctx, one)
+		changes, err := h.Pool.SharedChanges(ctx, one)
 		if err != nil {
 			p.warn("%v", err)
 		}
@@ -64,7 +64,7 @@ func projectRestore(p *Program) *cobra.Command {
 		Example: "  orange project restore --project coffee\n  orange project restore user.name hooks/pre-push",
 		RunE: p.runForPerson("put back settings", func(ctx context.Context, h *Services, keys []string) error {
 			return changeShared(ctx, &p.finder, h, "put back", func(project task.Project) ([]gitconfig.Change, error) {
-				return h.Workspaces.RestoreShared(ctx, project, keys)
+				return h.Pool.RestoreShared(ctx, project, keys)
 			})
 		}),
 	}
@@ -78,7 +78,7 @@ func projectAccept(p *Program) *cobra.Command {
 		Example: "  orange project accept --project coffee\n  orange project accept core.hookspath",
 		RunE: p.runForPerson("keep settings", func(ctx context.Context, h *Services, keys []string) error {
 			return changeShared(ctx, &p.finder, h, "kept", func(project task.Project) ([]gitconfig.Change, error) {
-				return h.Workspaces.AcceptShared(ctx, project, keys)
+				return h.Pool.AcceptShared(ctx, project, keys)
 			})
 		}),
 	}

@@ -10,7 +10,6 @@ import (
 	"orange/internal/rules/conflict"
 	"orange/internal/rules/decide"
 	"orange/internal/rules/diff"
-	"orange/internal/rules/gitconfig"
 	"orange/internal/rules/guarantee"
 	"orange/internal/rules/harness"
 	"orange/internal/rules/history"
@@ -19,27 +18,25 @@ import (
 	"orange/internal/rules/stats"
 	"orange/internal/rules/task"
 	"orange/internal/rules/workflow"
+	"orange/internal/store/home"
+	"orange/internal/work/pool"
 )
 
 // Services is what the commands ask, by resource. Every field is required.
 type Services struct {
-	Commands   Commands
-	Queries    Queries
-	Changes    Changes
-	Identity   Identity
-	Projects   Projects
-	Workflows  Workflows
-	Harnesses  Harnesses
-	Prober     Prober
-	Workspaces Workspaces
-	Conflicts  Conflicts
-	Monitor    Monitor
-	Variables  Variables
-	Skills     Skills
-	Turns      Turns
-	Issues     Issues
-	Snapshots  Snapshots
-	Fleet      Fleet
+	Commands  Commands
+	Queries   Queries
+	Identity  Identity
+	Home      *home.Home // the projects and the agent programs
+	Workflows Workflows
+	Prober    Prober
+	Pool      *pool.Pool
+	Monitor   Monitor
+	Variables Variables
+	Skills    Skills
+	Turns     Turns
+	Snapshots Snapshots
+	Fleet     Fleet
 }
 
 // Commands change tasks.
@@ -91,7 +88,7 @@ type Commands interface {
 	RunCheck(ctx context.Context, id, check string, again bool) (task.CheckResult, error)
 }
 
-// Queries read tasks and their pasts, and change nothing.
+// Queries read tasks, their pasts and what happens to them, and change nothing.
 type Queries interface {
 	Tasks(ctx context.Context, f record.Filter) ([]task.Task, error)
 	// All are the ids of all tasks, or of a project's where one is named, also of those that cannot be read.
@@ -129,18 +126,12 @@ type Queries interface {
 	// Replay makes every decision of some tasks again. It reports how far it is.
 	Replay(ctx context.Context, ids []string, by replay.Rules, progress func(what string, done, of int)) (
 		replay.Replays, error)
-}
 
-// Conflicts knows which live tasks cannot be merged with each other, or with the default branch, without help.
-type Conflicts interface {
 	// Conflicts is what was found last in a project. It asks git nothing.
 	Conflicts(ctx context.Context, project string) (conflict.Overview, error)
 	// ConflictsOf finds out what a task's branch conflicts with now. With an error it has what was found before.
 	ConflictsOf(ctx context.Context, t task.Task) (conflict.Overview, error)
-}
 
-// Changes report what happens to tasks, whichever process does it.
-type Changes interface {
 	// Changed is the cursor after everything that has happened.
 	Changed(ctx context.Context) (int64, error)
 	// TasksSince are the tasks that changed after a cursor, as they are now, those that are gone, and the cursor
@@ -164,18 +155,6 @@ type Identity interface {
 	Here(ctx context.Context) (id, project string, err error)
 }
 
-// Projects are the registered repositories.
-type Projects interface {
-	Projects() ([]task.Project, error)
-	Project(name string) (task.Project, error)
-	// AddRepository registers the repository at a path.
-	AddRepository(ctx context.Context, path string, p task.Project) (task.Project, error)
-	UpdateProject(ctx context.Context, p task.Project) error
-	// Propose adds what the repository looks like its worktrees need, and names the files that say so.
-	Propose(ctx context.Context, p task.Project) (task.WorktreeSetup, []string, error)
-	RemoveProject(ctx context.Context, name string) error
-}
-
 // Workflows are the workflows that a task can be created under.
 type Workflows interface {
 	Workflows() ([]WorkflowFile, error)
@@ -195,20 +174,6 @@ type Workflows interface {
 	// Simulate lets tasks live whole lives in a simulated world. It reports how many of the runs are over as it
 	// goes, from several goroutines.
 	Simulate(ctx context.Context, def *workflow.Definition, s simulate.Setup) (simulate.Report, error)
-}
-
-// Harnesses are the agent programs that a task can be given.
-type Harnesses interface {
-	// ListHarnesses lists them, with where their programs are on a PATH.
-	ListHarnesses(path string) ([]harness.Choice, error)
-	// UsualHarness is the one that the configuration names; empty where it names none.
-	UsualHarness() (string, error)
-	// SetUsualHarness writes the usual harness into the configuration, and answers the file.
-	SetUsualHarness(ctx context.Context, name string) (file string, err error)
-	// Harness reads a harness file.
-	Harness(name string) (*harness.Harness, error)
-	// There reports why the program of a harness cannot be started for a role, by the folders of a PATH.
-	There(name, role, path string) error
 }
 
 // Variables are those that people set for the programs of tasks. A project's name is empty for every project.
@@ -248,31 +213,6 @@ type Prober interface {
 	Start(ctx context.Context, name string, patience time.Duration) (harness.Started, error)
 	// Toy makes the repository of toy tasks where it is missing, and answers its path.
 	Toy(ctx context.Context) (string, error)
-}
-
-// Workspaces are the pools of worktrees.
-type Workspaces interface {
-	Workspaces(ctx context.Context, project string) ([]record.Holding, error)
-	InitWorkspaces(ctx context.Context, p task.Project) ([]record.Holding, error)
-	CollectWorkspaces(ctx context.Context, project string) (removed []string, err error)
-	// Asides are what was set aside of a task's workspaces, or of all.
-	Asides(id string) ([]record.Aside, error)
-	// RestoreAside brings one of them back, to a place or to the workspace that the task has; DropAside removes it for
-	// good, and DropAsides all that are older.
-	RestoreAside(ctx context.Context, id, path, to string) (record.Aside, error)
-	DropAside(ctx context.Context, id, path string) (record.Aside, error)
-	DropAsides(ctx context.Context, age time.Duration) ([]record.Aside, error)
-	// SharedWords are what all worktrees of a project, or of all, share and neither Orange nor a person changed.
-	SharedWords(ctx context.Context, project string) ([]string, error)
-	SharedChanges(ctx context.Context, p task.Project) ([]gitconfig.Change, error)
-	// AcceptShared keeps what changed, and RestoreShared puts it back, or what has these keys of it.
-	AcceptShared(ctx context.Context, p task.Project, keys []string) ([]gitconfig.Change, error)
-	RestoreShared(ctx context.Context, p task.Project, keys []string) ([]gitconfig.Change, error)
-	// Relocate joins the worktrees of a project with its repository, which was moved to a path, and answers the
-	// project as it is to be registered. It refuses another repository.
-	Relocate(ctx context.Context, p task.Project, path string) (task.Project, error)
-	// WithDefaultBranch is the project with another default branch, which is here or on origin.
-	WithDefaultBranch(ctx context.Context, p task.Project, name string) (task.Project, error)
 }
 
 // Monitor watches over the agents, and has the log.

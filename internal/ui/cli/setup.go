@@ -81,7 +81,7 @@ func (s *setup) run(ctx context.Context, p *input, h *Services) error {
 
 // choose finds out which program is the usual one, and shows what it may do.
 func (s *setup) choose(ctx context.Context, p *input, h *Services) error {
-	all, err := h.Harnesses.ListHarnesses(proc.Getenv(ctx, "PATH"))
+	all, err := h.Home.ListHarnesses(proc.Getenv(ctx, "PATH"))
 	if err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func (s *setup) choose(ctx context.Context, p *input, h *Services) error {
 			there = append(there, one.Name)
 		}
 	}
-	usual, err := h.Harnesses.UsualHarness()
+	usual, err := h.Home.UsualHarness()
 	switch {
 	case err != nil:
 		return err
@@ -113,11 +113,11 @@ func (s *setup) choose(ctx context.Context, p *input, h *Services) error {
 			usual), usual)
 	}
 	for _, role := range []string{task.RoleWorker, task.RoleReviewer} {
-		if err := h.Harnesses.There(s.Harness, role, proc.Getenv(ctx, "PATH")); err != nil {
+		if err := h.Home.There(s.Harness, role, proc.Getenv(ctx, "PATH")); err != nil {
 			return err
 		}
 	}
-	one, err := h.Harnesses.Harness(s.Harness)
+	one, err := h.Home.Harness(s.Harness)
 	if err != nil || p.json {
 		return err
 	}
@@ -185,13 +185,13 @@ func (s *setup) try(ctx context.Context, p *input, h *Services) error {
 
 // write makes the program the usual one.
 func (s *setup) write(ctx context.Context, p *input, h *Services) error {
-	if usual, err := h.Harnesses.UsualHarness(); err != nil || usual == s.Harness {
+	if usual, err := h.Home.UsualHarness(); err != nil || usual == s.Harness {
 		return err
 	}
 	if !s.yes && !p.agrees("Make "+s.Harness+" your usual program, in config.yml?") {
 		return nil
 	}
-	file, err := h.Harnesses.SetUsualHarness(ctx, s.Harness)
+	file, err := h.Home.SetUsualHarness(ctx, s.Harness)
 	if s.Config = file; err == nil && !p.json {
 		p.say("wrote harness: %s to %s", s.Harness, file)
 	}
@@ -224,10 +224,10 @@ func (s *setup) play(ctx context.Context, p *input, h *Services) error {
 	if err != nil {
 		return err
 	}
-	project, err := h.Projects.Project(toyProject)
+	project, err := h.Home.Project(toyProject)
 	switch { // it is there where a setup before this one was cut short
 	case err != nil:
-		if project, err = h.Projects.AddRepository(ctx, dir, task.Project{Name: toyProject}); err != nil {
+		if project, err = h.Home.AddRepository(ctx, dir, task.Project{Name: toyProject}); err != nil {
 			return err
 		}
 	case project.Path != dir:
@@ -265,7 +265,7 @@ func (s *setup) play(ctx context.Context, p *input, h *Services) error {
 		return err
 	}
 	s.Toy = id
-	return h.Projects.RemoveProject(ctx, toyProject)
+	return h.Home.RemoveProject(ctx, toyProject)
 }
 
 func (s *setup) mergeToy(ctx context.Context, p *input, h *Services, waited record.Waited, actor task.Actor) error {

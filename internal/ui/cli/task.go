@@ -67,7 +67,7 @@ func (f *finder) projectOf(ctx context.Context, h *Services) (task.Project, erro
 			usage("which project? Run this in its folder, or name it with --project; %q registers a repository",
 				"orange project add PATH")
 	}
-	return h.Projects.Project(name)
+	return h.Home.Project(name)
 }
 
 // runFound is run for what is about one task.

@@ -49,7 +49,7 @@ func (f *fromForge) fill(ctx context.Context, p *finder, h *Services, n task.New
 	if err != nil {
 		return n, err
 	}
-	a, err := h.Issues.Request(ctx, project.Name, f.pr)
+	a, err := h.Pool.Request(ctx, project.Name, f.pr)
 	if err != nil {
 		return n, err
 	}
@@ -59,7 +59,7 @@ func (f *fromForge) fill(ctx context.Context, p *finder, h *Services, n task.New
 	if err := notYetATask(ctx, h, project, a); err != nil {
 		return n, err
 	}
-	if err := h.Issues.Bring(ctx, project.Name, a); err != nil {
+	if err := h.Pool.Bring(ctx, project.Name, a); err != nil {
 		return n, err
 	}
 	if pushing := a.Pushing(); pushing != "" {

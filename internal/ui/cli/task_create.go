@@ -231,7 +231,7 @@ func create(ctx context.Context, p *finder, h *Services, n task.New,
 
 // sayHarness names the program that no one chose.
 func sayHarness(p *printer, h *Services, name string) error {
-	usual, err := h.Harnesses.UsualHarness()
+	usual, err := h.Home.UsualHarness()
 	if err == nil && usual == "" {
 		p.say("agent program: %s, the first that is there; %q chooses your usual one", name, "orange setup")
 	}

@@ -63,7 +63,7 @@ func noLogin(ctx context.Context, h *Services, n task.New) (string, error) {
 	}
 	var notes []string
 	for _, name := range slices.Compact([]string{n.Harness, n.ReviewHarness}) {
-		one, err := h.Harnesses.Harness(name)
+		one, err := h.Home.Harness(name)
 		if err != nil {
 			return "", err
 		}

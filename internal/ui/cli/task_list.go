@@ -199,7 +199,7 @@ func (f *finder) filter(ctx context.Context, h *Services, all bool) (record.Filt
 		filter.Project = here
 	}
 	if f.project != "" {
-		if _, err := h.Projects.Project(f.project); err != nil {
+		if _, err := h.Home.Project(f.project); err != nil {
 			return filter, err
 		}
 	}

@@ -66,7 +66,7 @@ func TestLists_fitEveryTerminalAndAreWholeInAPipe(t *testing.T) {
 			p.Out = printable.NewWriter(&out)
 			p.Err = printable.NewWriter(&out)
 			p.OutTerminal = func() (int, bool) { return width, false }
-			_, err := lister{finder: &p.finder, want: want}.listOnce(t.Context(), &Services{Queries: c, Conflicts: c})
+			_, err := lister{finder: &p.finder, want: want}.listOnce(t.Context(), &Services{Queries: c})
 			if err := errors.Join(err, p.flush()); err != nil {
 				t.Fatal(err)
 			}
@@ -128,7 +128,7 @@ func TestTaskList_saysEachQuestionOnceAndOneProjectNotAtAll(t *testing.T) {
 		p.Out = printable.NewWriter(&out)
 		p.Err = printable.NewWriter(&out)
 		p.OutTerminal = func() (int, bool) { return c.width, false }
-		_, err := lister{finder: &p.finder, want: c.want}.listOnce(t.Context(), &Services{Queries: one, Conflicts: one})
+		_, err := lister{finder: &p.finder, want: c.want}.listOnce(t.Context(), &Services{Queries: one})
 		err = errors.Join(err, p.flush())
 		text := strings.ReplaceAll(out.String(), "\n  ", " ")
 		questions, projects := strings.Count(text, "asks: which"), strings.Count(text, "garden")
@@ -169,7 +169,7 @@ func TestTaskList_hasWhatEndedInATimeTheLastFirst(t *testing.T) {
 		p := &Program{}
 		p.Out, p.Err = printable.NewWriter(&out), printable.NewWriter(&out)
 		tasks := slices.Clone(f.tasks)
-		_, err := lister{finder: &p.finder, want: c.want}.listOnce(t.Context(), &Services{Queries: f, Conflicts: f})
+		_, err := lister{finder: &p.finder, want: c.want}.listOnce(t.Context(), &Services{Queries: f})
 		f.tasks = tasks // it was sorted in its place
 		var ids []string
 		lines := strings.Split(strings.TrimSpace(out.String()), "\n")
@@ -209,7 +209,7 @@ func TestTaskList_saysOfANeedWhatTheOtherPlacesSay(t *testing.T) {
 	var out bytes.Buffer
 	p := &Program{}
 	p.Out, p.Err = printable.NewWriter(&out), printable.NewWriter(&out)
-	_, err := lister{finder: &p.finder}.listOnce(t.Context(), &Services{Queries: f, Conflicts: f})
+	_, err := lister{finder: &p.finder}.listOnce(t.Context(), &Services{Queries: f})
 	if err != nil || !strings.Contains(out.String(), "needs you: handed in by Eye, not reviewed") {
 		t.Errorf("%v, it says\n%s", err, out.String())
 	}

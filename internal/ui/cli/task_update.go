@@ -56,7 +56,7 @@ one whose agent was refused too often.`,
 			if !c.Flags().Changed(name) {
 				continue
 			}
-			if err := h.Harnesses.There(*one.value, one.role, proc.Getenv(ctx, "PATH")); err != nil {
+			if err := h.Home.There(*one.value, one.role, proc.Getenv(ctx, "PATH")); err != nil {
 				return err
 			}
 			*one.into = one.value

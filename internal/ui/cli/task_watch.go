@@ -91,7 +91,7 @@ func prepare(ctx context.Context, p *finder, h *Services, args []string, w *watc
 	if w.timeout < 0 {
 		return 0, usage("found %s as --timeout, expected a time above 0", w.timeout)
 	}
-	newest, err := h.Changes.Changed(ctx)
+	newest, err := h.Queries.Changed(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -157,7 +157,7 @@ func watch(ctx context.Context, p *printer, h *Services, w watched, cursor int64
 	within, off := context.WithCancelCause(ctx)
 	defer off(nil)
 	gone, caughtUp := false, false
-	err := h.Changes.Follow(within, cursor, func(all []history.Happening) error {
+	err := h.Queries.Follow(within, cursor, func(all []history.Happening) error {
 		for i := range all {
 			one := &all[i]
 			if w.id != "" && one.Task != w.id || w.project != "" && one.Project != w.project {
@@ -263,12 +263,12 @@ func (l *liveList) watch(ctx context.Context, h *Services) error {
 	}
 	l.plain = true
 	l.lend()
-	cursor, err := h.Changes.Changed(ctx)
+	cursor, err := h.Queries.Changed(ctx)
 	if err != nil {
 		return err
 	}
 	l.cursor = cursor
-	err = h.Changes.Follow(ctx, cursor, func(all []history.Happening) error {
+	err = h.Queries.Follow(ctx, cursor, func(all []history.Happening) error {
 		if l.shown == nil { // not before: a follower also notices that the output has no reader
 			tasks, err := l.listOnce(ctx, h)
 			if err == nil {
@@ -291,7 +291,7 @@ func (l *liveList) watch(ctx context.Context, h *Services) error {
 }
 
 func (l *liveList) printChanges(ctx context.Context, h *Services, all []history.Happening) error {
-	changed, gone, next, err := h.Changes.TasksSince(ctx, l.cursor)
+	changed, gone, next, err := h.Queries.TasksSince(ctx, l.cursor)
 	if err != nil {
 		return err
 	}

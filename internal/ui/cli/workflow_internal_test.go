@@ -195,7 +195,7 @@ func TestWorkflow_endsWithTheErrorOfThePort(t *testing.T) {
 		"project update coffee --workflow x", "project update coffee --timeout working=6h"}
 	for _, line := range lines {
 		for _, tt := range errs {
-			h := Services{Workflows: &shelf{err: tt.err}, Identity: &person{}, Projects: coffee{}}
+			h := Services{Workflows: &shelf{err: tt.err}, Identity: &person{}, Home: homeWith(t, "coffee")}
 			if got := call(t, h, line); got != (said{tt.status, "", tt.talk}) {
 				t.Errorf("%s: it came to %#v, want status %d and %q", line, got, tt.status, tt.talk)
 			}

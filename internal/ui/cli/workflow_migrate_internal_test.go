@@ -80,7 +80,8 @@ func migrate(t *testing.T, words ...string) (asked []string, status int, out, pr
 	t.Helper()
 	m := &migrating{}
 	var said, told bytes.Buffer
-	p := &Program{services: &Services{Commands: m, Queries: m, Identity: m, Workflows: m, Projects: coffee{}}}
+	p := &Program{services: &Services{Commands: m, Queries: m, Identity: m, Workflows: m,
+		Home: homeWith(t, "coffee", "tea")}}
 	p.Out, p.Err = printable.NewWriter(&said), printable.NewWriter(&told)
 	status = p.Run(t.Context(), append([]string{"workflow", "migrate", "mine"}, words...))
 	return m.asked, status, said.String(), told.String()

@@ -30,7 +30,7 @@ func workspaceInit(p *Program) *cobra.Command {
 			tick := time.NewTicker(progressEach)
 			defer tick.Stop()
 			end := p.progress().during("making worktrees", tick.C)
-			all, err := h.Workspaces.InitWorkspaces(ctx, project)
+			all, err := h.Pool.InitWorkspaces(ctx, project)
 			end()
 			if err != nil {
 				return err
@@ -50,11 +50,11 @@ func workspaceList(p *Program) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			list, err := h.Workspaces.Workspaces(ctx, name)
+			list, err := h.Pool.Workspaces(ctx, name)
 			if err != nil {
 				return err
 			}
-			aside, err := h.Workspaces.Asides("")
+			aside, err := h.Pool.Asides("")
 			if err != nil {
 				return err
 			}
@@ -114,7 +114,7 @@ func workspaceRestore(p *Program) *cobra.Command {
 				}
 				place = whole
 			}
-			back, err := h.Workspaces.RestoreAside(ctx, args[0], args[1], place)
+			back, err := h.Pool.RestoreAside(ctx, args[0], args[1], place)
 			if err != nil {
 				return err
 			}
@@ -130,7 +130,7 @@ func workspaceDrop(p *Program) *cobra.Command {
 		Use: "drop ID PATH", Short: "Remove for good what was set aside of a task's worktree", Args: between(2, 2),
 		Example: "  orange workspace drop 4xMYcntaRpRHeXIkXX4kP lib",
 		RunE: p.runForPerson("drop what was set aside", func(ctx context.Context, h *Services, args []string) error {
-			gone, err := h.Workspaces.DropAside(ctx, args[0], args[1])
+			gone, err := h.Pool.DropAside(ctx, args[0], args[1])
 			if err != nil {
 				return err
 			}
@@ -161,11 +161,11 @@ func workspaceGC(p *Program) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			removed, err := h.Workspaces.CollectWorkspaces(ctx, name)
+			removed, err := h.Pool.CollectWorkspaces(ctx, name)
 			var dropped []record.Aside
 			if age > 0 {
 				var failed error
-				dropped, failed = h.Workspaces.DropAsides(ctx, age)
+				dropped, failed = h.Pool.DropAsides(ctx, age)
 				err = errors.Join(err, failed)
 			}
 			if p.json && err == nil {
