@@ -96,7 +96,7 @@ func (a answerer) perform(ctx context.Context, h *Services, call remote.Call, by
 	reply := remote.Reply{V: remote.Version}
 	switch {
 	case call.Find != "":
-		found, err := one.named(ctx, &services, call.Find)
+		found, err := one.tasksNamed(ctx, &services, call.Find)
 		if err != nil {
 			return refusedCall(err)
 		}

@@ -66,7 +66,7 @@ func (p *Program) Run(ctx context.Context, args []string) int {
 		}
 	}
 	if isCompletion(args) {
-		p.completing(root)
+		p.offerCompletions(root)
 	}
 	root.SetArgs(joinBranch(args))
 	root.SetIn(p.In)

@@ -34,8 +34,8 @@ func complete(c *cobra.Command, flag string, values cobra.CompletionFunc) {
 	}
 }
 
-// completing tells every command below a root what may follow. Only a shell that asks for it has that done.
-func (p *Program) completing(root *cobra.Command) {
+// offerCompletions tells every command below a root what may follow. Only a shell that asks for it has that done.
+func (p *Program) offerCompletions(root *cobra.Command) {
 	if p.OpenToLook != nil {
 		p.Open = p.OpenToLook
 	}

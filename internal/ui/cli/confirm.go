@@ -38,12 +38,12 @@ func (i *input) sure(actor task.Actor, yes bool, question, not string) error {
 
 // agrees asks the person at the terminal.
 func (i *input) agrees(question string) bool {
-	answer := strings.ToLower(i.asked(question + " [y/N] "))
+	answer := strings.ToLower(i.answerTo(question + " [y/N] "))
 	return answer == "y" || answer == "yes"
 }
 
-// asked is what the person at the terminal answers, without blanks around it; empty where they answer nothing.
-func (i *input) asked(question string) string {
+// answerTo is what the person at the terminal answers, without blanks around it; empty where they answer nothing.
+func (i *input) answerTo(question string) string {
 	if i.line != nil {
 		i.line.hold(true)
 		defer i.line.hold(false)

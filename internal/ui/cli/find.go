@@ -32,7 +32,7 @@ func (f *finder) find(ctx context.Context, h *Services, args []string) (string, 
 		return id, err
 	}
 	word := args[0]
-	found, err := f.named(ctx, h, word)
+	found, err := f.tasksNamed(ctx, h, word)
 	if err != nil || len(found) == 1 {
 		return idOf(found), err
 	}
@@ -50,8 +50,9 @@ func (f *finder) find(ctx context.Context, h *Services, args []string) (string, 
 	return "", usage("%q may be one of several tasks: %s", word, several(found))
 }
 
-// named are the tasks that a word may mean: the one with this id, or those of this branch and those whose ids begin so.
-func (f *finder) named(ctx context.Context, h *Services, word string) ([]task.Task, error) {
+// tasksNamed are the tasks that a word may mean: the one with this id, or those of this branch and those whose ids
+// begin so.
+func (f *finder) tasksNamed(ctx context.Context, h *Services, word string) ([]task.Task, error) {
 	begun, err := h.Queries.Tasks(ctx, record.Filter{Prefix: word})
 	if err != nil {
 		return nil, err

@@ -138,15 +138,15 @@ func (fl fleet) join(ctx context.Context, h *Services, f remote.Fleet, host remo
 		notes = append(notes, "there is no place for snapshots: a task at a host that dies is lost with it; give one "+
 			"with --snapshots")
 	}
-	err = h.Fleet.Change(ctx, func(now remote.Fleet) (remote.Fleet, error) { return joined(now, f, host) })
+	err = h.Fleet.Change(ctx, func(now remote.Fleet) (remote.Fleet, error) { return withMember(now, f, host) })
 	if err != nil {
 		return err
 	}
 	return sayJoined(&fl.printer, f, host, there, notes)
 }
 
-// joined is a fleet with another host in it, or with a new way to one that it has.
-func joined(now, wanted remote.Fleet, host remote.Host) (remote.Fleet, error) {
+// withMember is a fleet with another host in it, or with a new way to one that it has.
+func withMember(now, wanted remote.Fleet, host remote.Host) (remote.Fleet, error) {
 	if host.Name == wanted.Name {
 		return now, usage("cannot join %s: this host has the name; call one of them otherwise (--as names this one)",
 			host.Name)

@@ -128,18 +128,18 @@ func (fl fleet) rescue(ctx context.Context, h *Services, f remote.Fleet, r rescu
 		return usage("which project? Be in its folder, or name it with --project")
 	}
 	for _, host := range holders {
-		if _, err := fl.done(ctx, h, host, "snapshot", "--to="+r.from, "--", r.id); err != nil {
+		if _, err := fl.doAt(ctx, h, host, "snapshot", "--to="+r.from, "--", r.id); err != nil {
 			notes = append(notes, fmt.Sprintf("host %s could not take a last snapshot: %v", host.Name, err))
 		}
 	}
-	back, err := fl.done(ctx, h, r.to, "restore", "--from="+r.from, "--project="+r.project, "--reason="+r.reason, "--",
+	back, err := fl.doAt(ctx, h, r.to, "restore", "--from="+r.from, "--project="+r.project, "--reason="+r.reason, "--",
 		r.id)
 	if err != nil {
 		return err
 	}
 	for _, host := range holders {
 		why := "it goes on at " + r.to.Name + ": " + r.reason
-		if _, err := fl.done(ctx, h, host, "leave", "--yes", "--reason="+why, "--push-to="+r.from, "--",
+		if _, err := fl.doAt(ctx, h, host, "leave", "--yes", "--reason="+why, "--push-to="+r.from, "--",
 			r.id); err != nil {
 			notes = append(notes, fmt.Sprintf("host %s did not let it go: %v; orange fleet leave %s --on %s --yes",
 				host.Name, err, r.id, host.Name))
@@ -167,8 +167,8 @@ func sayRescued(p *printer, r rescue, back json.RawMessage, notes []string) erro
 	return nil
 }
 
-// done does a command of "orange task" at a host, and answers its JSON.
-func (fl fleet) done(ctx context.Context, h *Services, host remote.Host, words ...string) (json.RawMessage, error) {
+// doAt does a command of "orange task" at a host, and answers its JSON.
+func (fl fleet) doAt(ctx context.Context, h *Services, host remote.Host, words ...string) (json.RawMessage, error) {
 	argv := append([]string{"task", words[0], "--json"}, words[1:]...)
 	reply, err := fl.ask(ctx, h, host, remote.Call{V: remote.Version, Argv: argv}, longestRequest)
 	switch {

@@ -229,7 +229,7 @@ func (s servedFleet) list(ctx context.Context, h *Services, f remote.Fleet, on s
 		}
 	}
 	all := append(s.askAll(ctx, h, f, here, call), lost...)
-	return listAll(&s.printer, all, want, untold(s.zone, known, all, on, call))
+	return listAll(&s.printer, all, want, unlistedTasks(s.zone, known, all, on, call))
 }
 
 // lists reports whether a host has listed a task.
@@ -238,9 +238,9 @@ func lists(one told, id string) bool {
 	return err == nil && slices.ContainsFunc(tasks, func(t listedTask) bool { return t.ID == id })
 }
 
-// untold are the tasks that the server has and that no host listed, because it did not answer, because the task is not
-// on record there any more, or not yet, or because no host has it.
-func untold(z zone, known remote.ServerView, all []told, on string, call remote.Call) []listedTask {
+// unlistedTasks are the tasks that the server has and that no host listed, because it did not answer, because the task
+// is not on record there any more, or not yet, or because no host has it.
+func unlistedTasks(z zone, known remote.ServerView, all []told, on string, call remote.Call) []listedTask {
 	project, only := "", false
 	for _, word := range call.Argv {
 		name, value, _ := strings.Cut(word, "=")

@@ -192,7 +192,7 @@ func view(t task.Task, session string) taskView {
 		Attention: t.Attention, Queued: t.Queued(),
 		QueuedFor: t.QueuedFor, After: after,
 		Previous: t.Previous, EnteredAt: task.FormatTime(t.EnteredAt), StalledSince: stalled, Live: t.Live,
-		Counters: named(t.Counters), Session: session,
+		Counters: countsByName(t.Counters), Session: session,
 		Failures: t.Counters.Failures(t.Status), Overdue: t.Overdue,
 	}
 }
@@ -280,22 +280,22 @@ func besides(out record.Outcome) map[string]any {
 	return about
 }
 
-// answered tells what became of a request, if it was not refused.
-func (p *printer) answered(out record.Outcome, err error) error {
+// tellAnswer tells what became of a request, if it was not refused.
+func (p *printer) tellAnswer(out record.Outcome, err error) error {
 	if err != nil {
 		return err
 	}
-	return p.outcome(out, "")
+	return p.tellOutcome(out, "")
 }
 
-// outcome tells what became of a request. To an agent it says nothing of what else the move does: the agent's contract
-// ends with the status.
-func (p *printer) outcome(out record.Outcome, said string) error {
-	return p.outcomeWith(out, said, nil)
+// tellOutcome tells what became of a request. To an agent it says nothing of what else the move does: the agent's
+// contract ends with the status.
+func (p *printer) tellOutcome(out record.Outcome, said string) error {
+	return p.tellOutcomeWith(out, said, nil)
 }
 
-// outcomeWith is outcome with more in its JSON.
-func (p *printer) outcomeWith(out record.Outcome, said string, more map[string]any) error {
+// tellOutcomeWith is outcome with more in its JSON.
+func (p *printer) tellOutcomeWith(out record.Outcome, said string, more map[string]any) error {
 	if out.Event.Actor != task.RoleHuman && out.Event.Actor != "" {
 		out.Hooks = nil
 	}
@@ -326,14 +326,14 @@ func (p *printer) outcomeWith(out record.Outcome, said string, more map[string]a
 	return nil
 }
 
-// performed is outcome for what a person asks for: it fails where a hook failed. The task has moved all the same, and
+// tellDone is outcome for what a person asks for: it fails where a hook failed. The task has moved all the same, and
 // an agent must not take that for a refusal.
-func (p *printer) performed(out record.Outcome, said string, actor task.Actor) error {
-	return p.performedWith(out, said, actor, nil)
+func (p *printer) tellDone(out record.Outcome, said string, actor task.Actor) error {
+	return p.tellDoneWith(out, said, actor, nil)
 }
 
-func (p *printer) performedWith(out record.Outcome, said string, actor task.Actor, more map[string]any) error {
-	if err := p.outcomeWith(out, said, more); err != nil {
+func (p *printer) tellDoneWith(out record.Outcome, said string, actor task.Actor, more map[string]any) error {
+	if err := p.tellOutcomeWith(out, said, more); err != nil {
 		return err
 	}
 	if len(failedHooks(out)) > 0 && actor.Role == task.RoleHuman {

@@ -38,7 +38,7 @@ func TestAHookThatFailed_isToldWithWhereTheTaskIs(t *testing.T) {
 	} {
 		var out strings.Builder
 		p := &printer{Out: printable.NewWriter(&out), Err: printable.NewWriter(&out)}
-		err := p.outcome(record.Outcome{Task: task.Task{ID: "T1", Status: "cancelled"}, Event: row.event,
+		err := p.tellOutcome(record.Outcome{Task: task.Task{ID: "T1", Status: "cancelled"}, Event: row.event,
 			Hooks: failed}, "")
 		want := "orange: hook failed: release_workspace: no\n  " + row.want +
 			"; put that right and run: orange task retry T1\n"

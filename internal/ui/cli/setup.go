@@ -157,7 +157,7 @@ func mainWords(h *harness.Harness, role string) string {
 
 // choice asks the person at the terminal for a word.
 func (i *input) choice(question, otherwise string) string {
-	if line := i.asked(question); line != "" {
+	if line := i.answerTo(question); line != "" {
 		return line
 	}
 	return otherwise

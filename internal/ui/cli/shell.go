@@ -348,13 +348,13 @@ func (t *TaskShell) move(ctx context.Context, to task.Status, reason string) err
 	if there && !out.Moved && !out.Queued { // its branch has not moved
 		return t.again(ctx, one, def, actor)
 	}
-	return t.program.outcome(out, "")
+	return t.program.tellOutcome(out, "")
 }
 
 func (t *TaskShell) again(ctx context.Context, one task.Task, def *workflow.Definition, actor task.Actor) error {
 	state, _ := def.State(one.Status)
 	if state.RespawnPrompt.Name == "" {
-		return t.program.outcome(record.Outcome{Task: one}, "") // no agent can be started there
+		return t.program.tellOutcome(record.Outcome{Task: one}, "") // no agent can be started there
 	}
 	out, err := t.services.Commands.Respawn(ctx, t.id, actor)
 	if refused, is := errors.AsType[*rejection.Rejection](err); is && refused.Code == rejection.RespawnRefused {
@@ -363,7 +363,7 @@ func (t *TaskShell) again(ctx context.Context, one task.Task, def *workflow.Defi
 	if err != nil {
 		return err
 	}
-	return t.program.outcome(out, respawnWords(out.Event)+t.id)
+	return t.program.tellOutcome(out, respawnWords(out.Event)+t.id)
 }
 
 // atWork says that the state's agent is at work, where that is why it was not started again.
@@ -375,7 +375,7 @@ func (t *TaskShell) atWork(ctx context.Context, one task.Task, state workflow.St
 	if sessions[t.id] != record.AgentAlive {
 		return refused
 	}
-	return t.program.outcome(record.Outcome{Task: one}, fmt.Sprintf("%s is %s already, and its %s is at work", t.id,
+	return t.program.tellOutcome(record.Outcome{Task: one}, fmt.Sprintf("%s is %s already, and its %s is at work", t.id,
 		one.Status, state.Role))
 }
 

@@ -56,7 +56,7 @@ func (a answerer) freeToAll(ctx context.Context, h *Services, joined remote.Join
 		return nil
 	}
 	for _, word := range call.Arguments() { // one that is no task is none of a fleet
-		found, err := a.named(ctx, h, word)
+		found, err := a.tasksNamed(ctx, h, word)
 		if err != nil {
 			return err
 		}

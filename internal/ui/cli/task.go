@@ -126,8 +126,8 @@ func asFlag(c *cobra.Command, as *string) {
 	c.Flags().StringVar(as, "as", "", "the role that you act for, as a person (recorded as such)")
 }
 
-// chosen are the tasks that a command is about: the one that is named or stood in, or all of the project or the home.
-func (f *finder) chosen(ctx context.Context, h *Services, args []string, all bool) ([]string, error) {
+// idsOf are the tasks that a command is about: the one that is named or stood in, or all of the project or the home.
+func (f *finder) idsOf(ctx context.Context, h *Services, args []string, all bool) ([]string, error) {
 	if !all {
 		id, err := f.find(ctx, h, args)
 		return []string{id}, err

@@ -226,7 +226,7 @@ func create(ctx context.Context, p *finder, h *Services, n task.New,
 	if !p.json && (out.Queued || out.Event.IsMove()) {
 		p.say("%s", created)
 	}
-	return out.Task.ID, p.performed(out, created+" ("+string(out.Task.Status)+")", n.Actor)
+	return out.Task.ID, p.tellDone(out, created+" ("+string(out.Task.Status)+")", n.Actor)
 }
 
 // sayHarness names the program that no one chose.

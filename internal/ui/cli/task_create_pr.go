@@ -31,7 +31,7 @@ request already, that one gets what is new.`,
 				said = id + ": there is no pull request yet"
 			}
 		}
-		return p.performed(out, said, actor)
+		return p.tellDone(out, said, actor)
 	})
 	asFlag(c, &as)
 	key.flag(c)

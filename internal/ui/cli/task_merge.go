@@ -73,13 +73,13 @@ func (mv mover) merge(ctx context.Context, h *Services, id string, m task.Merge,
 	if err != nil {
 		return err
 	}
-	return mv.merged(out, done, actor)
+	return mv.tellMerge(out, done, actor)
 }
 
-// merged tells of a merge.
-func (mv mover) merged(out record.Outcome, done string, actor task.Actor) error {
+// tellMerge tells of a merge.
+func (mv mover) tellMerge(out record.Outcome, done string, actor task.Actor) error {
 	if !mv.json {
 		mv.say("%s: %s", out.Task.Branch, done)
 	}
-	return mv.performedWith(out, "", actor, map[string]any{"how": done})
+	return mv.tellDoneWith(out, "", actor, map[string]any{"how": done})
 }

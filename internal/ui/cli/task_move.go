@@ -36,7 +36,7 @@ func (mv mover) command(ctx context.Context, h *Services, id, command string, ac
 	if err != nil {
 		return err
 	}
-	return mv.performed(out, "", actor)
+	return mv.tellDone(out, "", actor)
 }
 
 func taskCancel(p *Program) *cobra.Command {
@@ -169,7 +169,7 @@ func (mv mover) moveTo(ctx context.Context, h *Services, id string, m madeMove, 
 	if actor.Key != "" {
 		out, how, answered, err := h.Commands.Answered(ctx, id, actor)
 		if err != nil || answered {
-			return mv.movedBefore(out, how, actor, err)
+			return mv.tellAgain(out, how, actor, err)
 		}
 	}
 	to := m.to
@@ -196,22 +196,22 @@ func (mv mover) moveTo(ctx context.Context, h *Services, id string, m madeMove, 
 	case c.How == inbox.ByRedo:
 		return mv.redo(ctx, h, id, to, actor, m.reason)
 	}
-	return mv.answered(h.Commands.Request(ctx, task.Request{Task: id, To: to, Actor: actor, Reason: m.reason}))
+	return mv.tellAnswer(h.Commands.Request(ctx, task.Request{Task: id, To: to, Actor: actor, Reason: m.reason}))
 }
 
-// movedBefore tells of a move that was made before under its key, as the command did that made it.
-func (mv mover) movedBefore(out record.Outcome, merge string, actor task.Actor, err error) error {
+// tellAgain tells of a move that was made before under its key, as the command did that made it.
+func (mv mover) tellAgain(out record.Outcome, merge string, actor task.Actor, err error) error {
 	switch {
 	case err != nil:
 		return err
 	case merge != "":
-		return mv.merged(out, merge, actor)
+		return mv.tellMerge(out, merge, actor)
 	case out.Event.Data[history.DataOverride] != "":
-		return mv.because(out, nil)
+		return mv.tellReason(out, nil)
 	case out.Event.Data[history.DataRedo] != "":
-		return mv.redone(out, nil)
+		return mv.tellRedo(out, nil)
 	}
-	return mv.answered(out, nil)
+	return mv.tellAnswer(out, nil)
 }
 
 // leads reports whether a command of a workflow leads to a state.

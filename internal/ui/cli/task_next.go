@@ -46,12 +46,12 @@ reason is kept in the history.`,
 
 func (mv mover) next(ctx context.Context, h *Services, id string, actor task.Actor, override bool, to task.Status,
 	reason string) error {
-	return mv.because(h.Commands.Next(ctx, id, actor, override, to, reason))
+	return mv.tellReason(h.Commands.Next(ctx, id, actor, override, to, reason))
 }
 
-// because tells of a move with what it rests on.
-func (mv mover) because(out record.Outcome, err error) error {
-	if err := mv.answered(out, err); err != nil || mv.json || !out.Event.IsMove() {
+// tellReason tells of a move with what it rests on.
+func (mv mover) tellReason(out record.Outcome, err error) error {
+	if err := mv.tellAnswer(out, err); err != nil || mv.json || !out.Event.IsMove() {
 		return err
 	}
 	mv.say("  because: %s", out.Event.Reason)

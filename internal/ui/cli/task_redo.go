@@ -46,12 +46,12 @@ func (mv mover) redo(ctx context.Context, h *Services, id string, to task.Status
 	if err := mv.sureIfGuessed(id, actor, "Redo "+string(to)+" of", "not done again"); err != nil {
 		return err
 	}
-	return mv.redone(h.Commands.Redo(ctx, id, to, actor, reason))
+	return mv.tellRedo(h.Commands.Redo(ctx, id, to, actor, reason))
 }
 
-// redone tells of a state that began again.
-func (mv mover) redone(out record.Outcome, err error) error {
-	if err := mv.answered(out, err); err != nil {
+// tellRedo tells of a state that began again.
+func (mv mover) tellRedo(out record.Outcome, err error) error {
+	if err := mv.tellAnswer(out, err); err != nil {
 		return err
 	}
 	for _, h := range out.Hooks {

@@ -43,7 +43,7 @@ three of its tasks. A task that cannot be looked at has "trouble".`,
 		Example: "  orange task replay 4Fz\n  orange task replay --all\n  orange task replay --all --workflow " +
 			"workflows/stricter.yml",
 		RunE: p.run(func(ctx context.Context, h *Services, args []string) error {
-			ids, err := p.chosen(ctx, h, args, all)
+			ids, err := p.idsOf(ctx, h, args, all)
 			if err != nil {
 				return err
 			}

@@ -37,7 +37,7 @@ func taskRequestChanges(p *Program) *cobra.Command {
 			if actor, err = key.sign(actor, text); err != nil {
 				return err
 			}
-			return p.answered(h.Commands.RequestChanges(ctx, id, strings.TrimSpace(text), actor))
+			return p.tellAnswer(h.Commands.RequestChanges(ctx, id, strings.TrimSpace(text), actor))
 		}),
 	}
 	asFlag(c, &as)

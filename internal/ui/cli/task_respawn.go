@@ -20,7 +20,7 @@ func taskRespawn(p *Program) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return p.performed(out, respawnWords(out.Event)+id, actor)
+		return p.tellDone(out, respawnWords(out.Event)+id, actor)
 	})
 	every := p.runForPerson("start the agents of all tasks again",
 		func(ctx context.Context, h *Services, _ []string) error { return respawnAll(ctx, &p.finder, h) })

@@ -24,7 +24,7 @@ waits for: a push, a pull request, a message. Whatever starts or ends something 
 				if err != nil {
 					return err
 				}
-				return p.performed(out, "dropped the hooks of "+id+" that failed", actor)
+				return p.tellDone(out, "dropped the hooks of "+id+" that failed", actor)
 			}
 			out, err := h.Commands.Retry(ctx, id, actor)
 			if err != nil {
@@ -34,7 +34,7 @@ waits for: a push, a pull request, a message. Whatever starts or ends something 
 			if len(out.Hooks) > 0 || out.Event.Type == history.HooksRetried {
 				said = "tried again the hooks of " + id + " that failed"
 			}
-			return p.performed(out, said, actor)
+			return p.tellDone(out, said, actor)
 		}),
 	}
 	key.flag(c)

@@ -114,7 +114,7 @@ func sayStats(p *printer, s stats.Stats) error {
 		return p.printJSON(map[string]any{"stats": map[string]any{
 			"task": s.Task, "status": s.Status, "time_in_state": seconds(s.InState),
 			"total_time": seconds(s.Total), "time_by_state": spans,
-			"rounds": s.Rounds, "failures": named(s.Failures), "crashes": s.Crashes, "spawns": s.Spawns,
+			"rounds": s.Rounds, "failures": countsByName(s.Failures), "crashes": s.Crashes, "spawns": s.Spawns,
 			"timeouts": s.Late, "refusals": s.Refusals,
 			"first_attempt": s.FirstAttempt(), "ended_well": s.Well, "escalated": s.Escalated,
 			"reached_human": s.ReachedHuman, "needs": s.Needs,
@@ -160,10 +160,10 @@ func typicalRows(spans []stats.Typical, titles ...string) [][]string {
 func saySummary(p *printer, s stats.Summary, w stats.Window) error {
 	if p.json {
 		view := map[string]any{
-			"tasks": s.Tasks, "by_status": named(s.ByStatus), "time_by_state": typicalViews(s.Spans),
+			"tasks": s.Tasks, "by_status": countsByName(s.ByStatus), "time_by_state": typicalViews(s.Spans),
 			"ended_well": s.EndedWell, "first_attempt": s.FirstAttempt, "escalated": s.Escalated,
 			"reached_human": s.ReachedHuman, "needed_person": s.Needed, "needs": s.Needs,
-			"failures": named(s.Failures), "crashes": s.Crashes, "spawns": s.Spawns, "timeouts": s.Late,
+			"failures": countsByName(s.Failures), "crashes": s.Crashes, "spawns": s.Spawns, "timeouts": s.Late,
 			"refusals": s.Refusals,
 		}
 		if w != (stats.Window{}) {
@@ -192,7 +192,7 @@ func saySummary(p *printer, s stats.Summary, w stats.Window) error {
 	return p.table(table{rows: typicalRows(s.Spans, "STATE", "MEDIAN", "P90", "TASKS")})
 }
 
-func named(counters task.Counters) map[string]int {
+func countsByName(counters task.Counters) map[string]int {
 	out := map[string]int{}
 	for _, c := range counters {
 		out[c.Name] = c.Value

@@ -125,8 +125,8 @@ func (mv mover) update(ctx context.Context, h *Services, id string, u task.Updat
 			if u.Harness != nil || u.ReviewHarness != nil {
 				said = fmt.Sprintf("%s: worker %s, reviewer %s", t.ID, t.Harness, cmp.Or(t.ReviewHarness, t.Harness))
 			}
-			return mv.outcome(record.Outcome{Task: t}, said)
+			return mv.tellOutcome(record.Outcome{Task: t}, said)
 		}
 	}
-	return mv.answered(h.Commands.Request(ctx, req))
+	return mv.tellAnswer(h.Commands.Request(ctx, req))
 }

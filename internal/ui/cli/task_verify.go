@@ -32,7 +32,7 @@ With --json: {"findings": [{"check", "level", "subject", "found", "advice"}], "o
 agree}.`,
 		Example: "  orange task verify 4Fz\n  orange task verify --all --json",
 		RunE: p.run(func(ctx context.Context, h *Services, args []string) error {
-			ids, err := p.chosen(ctx, h, args, all)
+			ids, err := p.idsOf(ctx, h, args, all)
 			if err != nil {
 				return err
 			}
