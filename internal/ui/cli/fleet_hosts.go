@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -86,12 +85,7 @@ func whereSnapshots(p *input) string {
 	if !p.Terminal || p.json {
 		return ""
 	}
-	p.talk("Where are snapshots of tasks pushed? A remote such as origin, or an address; nothing for none: ")
-	line, err := bufio.NewReader(p.In).ReadString('\n')
-	if err != nil {
-		return ""
-	}
-	return strings.TrimSpace(line)
+	return p.answerTo("Where are snapshots of tasks pushed? A remote such as origin, or an address; nothing for none: ")
 }
 
 // join asks a host who it is, and adds it to the fleet.

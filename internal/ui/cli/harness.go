@@ -102,10 +102,7 @@ at: answer it there once. The program's model answers once: that may cost
 tokens, and so Orange asks first.`,
 		Example:           "  orange harness test codex\n  orange harness test codex --start --yes",
 		ValidArgsFunction: p.harnessNames,
-		RunE: p.run(func(ctx context.Context, h *Services, args []string) error {
-			if err := h.Identity.Person(ctx, "test a harness"); err != nil {
-				return err
-			}
+		RunE: p.runForPerson("test a harness", func(ctx context.Context, h *Services, args []string) error {
 			ctx, off := whileTheTerminalIsThere(ctx)
 			defer off()
 			report, err := h.Prober.Test(ctx, args[0])

@@ -47,6 +47,16 @@ func (k *requestKey) sign(actor task.Actor, words ...string) (task.Actor, error)
 	return actor, nil
 }
 
+// actor is who asks for something about a task, with the key and what is asked for. As is the role that a person acts
+// for.
+func (k *requestKey) actor(ctx context.Context, h *Services, id, as string, words ...string) (task.Actor, error) {
+	actor, err := h.Identity.Actor(ctx, id, as)
+	if err != nil {
+		return actor, err
+	}
+	return k.sign(actor, words...)
+}
+
 // newKey is the key of a request for a new task, or the id of that, with the epoch in which a fleet gives it to this
 // home.
 type newKey struct {
@@ -78,9 +88,4 @@ func (k *newKey) hold(ctx context.Context, h *Services, id string) error {
 		return err
 	}
 	return h.Snapshots.Hold(ctx, id, k.epoch)
-}
-
-// ofNew is sign for a new task, with the texts as they were read.
-func (k *requestKey) ofNew(words ...string) func(task.Actor) (task.Actor, error) {
-	return func(actor task.Actor) (task.Actor, error) { return k.sign(actor, words...) }
 }

@@ -289,13 +289,8 @@ func (p *printer) tellAnswer(out record.Outcome, err error) error {
 }
 
 // tellOutcome tells what became of a request. To an agent it says nothing of what else the move does: the agent's
-// contract ends with the status.
-func (p *printer) tellOutcome(out record.Outcome, said string) error {
-	return p.tellOutcomeWith(out, said, nil)
-}
-
-// tellOutcomeWith is outcome with more in its JSON.
-func (p *printer) tellOutcomeWith(out record.Outcome, said string, more map[string]any) error {
+// contract ends with the status. Its JSON has more, where there is more to tell.
+func (p *printer) tellOutcome(out record.Outcome, said string, more ...map[string]any) error {
 	if out.Event.Actor != task.RoleHuman && out.Event.Actor != "" {
 		out.Hooks = nil
 	}
@@ -307,7 +302,9 @@ func (p *printer) tellOutcomeWith(out record.Outcome, said string, more map[stri
 			"hook_errors": orEmpty(failures), "queued": out.Queued,
 		}
 		maps.Copy(answer, besides(out))
-		maps.Copy(answer, more)
+		for _, one := range more {
+			maps.Copy(answer, one)
+		}
 		if out.Queued {
 			answer["holders"] = orEmpty(out.Holders)
 		}
@@ -326,14 +323,10 @@ func (p *printer) tellOutcomeWith(out record.Outcome, said string, more map[stri
 	return nil
 }
 
-// tellDone is outcome for what a person asks for: it fails where a hook failed. The task has moved all the same, and
-// an agent must not take that for a refusal.
-func (p *printer) tellDone(out record.Outcome, said string, actor task.Actor) error {
-	return p.tellDoneWith(out, said, actor, nil)
-}
-
-func (p *printer) tellDoneWith(out record.Outcome, said string, actor task.Actor, more map[string]any) error {
-	if err := p.tellOutcomeWith(out, said, more); err != nil {
+// tellDone is tellOutcome for what a person asks for: it fails where a hook failed. The task has moved all the same,
+// and an agent must not take that for a refusal.
+func (p *printer) tellDone(out record.Outcome, said string, actor task.Actor, more ...map[string]any) error {
+	if err := p.tellOutcome(out, said, more...); err != nil {
 		return err
 	}
 	if len(failedHooks(out)) > 0 && actor.Role == task.RoleHuman {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os/signal"
@@ -40,7 +41,8 @@ folder asks once. With --yes it asks nothing.`,
 		RunE: p.runForPerson("set Orange up", func(ctx context.Context, h *Services, _ []string) error {
 			ctx, off := whileTheTerminalIsThere(ctx)
 			defer off()
-			return s.run(ctx, &p.input, h)
+			s.p, s.h = &p.input, h
+			return s.run(ctx)
 		}),
 	}
 	c.Flags().StringVar(&s.Harness, "harness", "", "the usual agent program; without it Orange asks")
@@ -65,14 +67,16 @@ type setup struct {
 	Skills  int              `json:"skills"`           // how many files of skills were written
 	Toy     string           `json:"toy,omitempty"`    // the toy task, which was merged
 
+	p          *input
+	h          *Services
 	yes, noToy bool
 }
 
-func (s *setup) run(ctx context.Context, p *input, h *Services) error {
-	for _, step := range []func(context.Context, *input, *Services) error{
+func (s *setup) run(ctx context.Context) error {
+	for _, step := range []func(context.Context) error{
 		s.choose, s.try, s.write, s.teach, s.play, s.tell,
 	} {
-		if err := step(ctx, p, h); err != nil {
+		if err := step(ctx); err != nil {
 			return err
 		}
 	}
@@ -80,8 +84,8 @@ func (s *setup) run(ctx context.Context, p *input, h *Services) error {
 }
 
 // choose finds out which program is the usual one, and shows what it may do.
-func (s *setup) choose(ctx context.Context, p *input, h *Services) error {
-	all, err := h.Home.ListHarnesses(proc.Getenv(ctx, "PATH"))
+func (s *setup) choose(ctx context.Context) error {
+	all, err := s.h.Home.ListHarnesses(proc.Getenv(ctx, "PATH"))
 	if err != nil {
 		return err
 	}
@@ -91,11 +95,11 @@ func (s *setup) choose(ctx context.Context, p *input, h *Services) error {
 			there = append(there, one.Name)
 		}
 	}
-	usual, err := h.Home.UsualHarness()
+	usual, err := s.h.Home.UsualHarness()
 	switch {
 	case err != nil:
 		return err
-	case !s.yes && !p.Terminal:
+	case !s.yes && !s.p.Terminal:
 		return usage("nothing was set up: no person can be asked here; name the program with --harness, and add --yes")
 	case s.Harness != "":
 	case len(there) == 0:
@@ -109,23 +113,23 @@ func (s *setup) choose(ctx context.Context, p *input, h *Services) error {
 		if !slices.Contains(there, usual) {
 			usual = firstOf(there)
 		}
-		s.Harness = p.choice(fmt.Sprintf("Agent programs on PATH: %s\nYour usual one [%s]: ", strings.Join(there, ", "),
-			usual), usual)
+		s.Harness = cmp.Or(s.p.answerTo(fmt.Sprintf("Agent programs on PATH: %s\nYour usual one [%s]: ",
+			strings.Join(there, ", "), usual)), usual)
 	}
 	for _, role := range []string{task.RoleWorker, task.RoleReviewer} {
-		if err := h.Home.There(s.Harness, role, proc.Getenv(ctx, "PATH")); err != nil {
+		if err := s.h.Home.There(s.Harness, role, proc.Getenv(ctx, "PATH")); err != nil {
 			return err
 		}
 	}
-	one, err := h.Home.Harness(s.Harness)
-	if err != nil || p.json {
+	one, err := s.h.Home.Harness(s.Harness)
+	if err != nil || s.p.json {
 		return err
 	}
-	p.say("%s runs unattended in worktrees, and changes nothing in your checkout:", s.Harness)
-	p.field("worker", "may run any command and change any file that you may: "+mainWords(one, task.RoleWorker))
-	p.field("reviewer", "may do what this lets it: "+mainWords(one, task.RoleReviewer))
-	p.field("you", "merge. Each agent costs what its program costs you; orange task cancel ends it")
-	return p.flush()
+	s.p.say("%s runs unattended in worktrees, and changes nothing in your checkout:", s.Harness)
+	s.p.field("worker", "may run any command and change any file that you may: "+mainWords(one, task.RoleWorker))
+	s.p.field("reviewer", "may do what this lets it: "+mainWords(one, task.RoleReviewer))
+	s.p.field("you", "merge. Each agent costs what its program costs you; orange task cancel ends it")
+	return s.p.flush()
 }
 
 // firstOf is the first of some harnesses in the order in which Orange takes them.
@@ -155,85 +159,80 @@ func mainWords(h *harness.Harness, role string) string {
 	return strings.Join(words, " ")
 }
 
-// choice asks the person at the terminal for a word.
-func (i *input) choice(question, otherwise string) string {
-	if line := i.answerTo(question); line != "" {
-		return line
-	}
-	return otherwise
-}
+// agrees asks before a step that costs tokens or writes a file.
+func (s *setup) agrees(question string) bool { return s.yes || s.p.agrees(question) }
 
 // try starts the program once.
-func (s *setup) try(ctx context.Context, p *input, h *Services) error {
-	if !s.yes && !p.agrees("Try "+s.Harness+" once? Its model answers one prompt, which may cost tokens.") {
+func (s *setup) try(ctx context.Context) error {
+	if !s.agrees("Try " + s.Harness + " once? Its model answers one prompt, which may cost tokens.") {
 		return nil
 	}
-	p.warn("waits up to %s until %s has done what its prompt asks for", tryTime, s.Harness)
-	started, err := h.Prober.Start(ctx, s.Harness, tryTime)
+	s.p.warn("waits up to %s until %s has done what its prompt asks for", tryTime, s.Harness)
+	started, err := s.h.Prober.Start(ctx, s.Harness, tryTime)
 	if err != nil {
-		if screen := strings.TrimSpace(started.Screen); screen != "" && !p.json {
-			p.field("its window", screen)
+		if screen := strings.TrimSpace(started.Screen); screen != "" && !s.p.json {
+			s.p.field("its window", screen)
 		}
 		return fmt.Errorf("%s cannot be used yet: %w", s.Harness, err)
 	}
 	s.Tried = &started
-	if !p.json {
-		sayStarted(&p.printer, started, nil)
+	if !s.p.json {
+		sayStarted(&s.p.printer, started, nil)
 	}
-	return p.flush()
+	return s.p.flush()
 }
 
 // write makes the program the usual one.
-func (s *setup) write(ctx context.Context, p *input, h *Services) error {
-	if usual, err := h.Home.UsualHarness(); err != nil || usual == s.Harness {
+func (s *setup) write(ctx context.Context) error {
+	if usual, err := s.h.Home.UsualHarness(); err != nil || usual == s.Harness {
 		return err
 	}
-	if !s.yes && !p.agrees("Make "+s.Harness+" your usual program, in config.yml?") {
+	if !s.agrees("Make " + s.Harness + " your usual program, in config.yml?") {
 		return nil
 	}
-	file, err := h.Home.SetUsualHarness(ctx, s.Harness)
-	if s.Config = file; err == nil && !p.json {
-		p.say("wrote harness: %s to %s", s.Harness, file)
+	file, err := s.h.Home.SetUsualHarness(ctx, s.Harness)
+	if s.Config = file; err == nil && !s.p.json {
+		s.p.say("wrote harness: %s to %s", s.Harness, file)
 	}
 	return err
 }
 
 // teach offers the skills.
-func (s *setup) teach(ctx context.Context, p *input, h *Services) error {
+func (s *setup) teach(ctx context.Context) error {
 	wanted := harness.SkillsWanted{Harness: s.Harness}
-	plan, err := h.Skills.Plan(ctx, wanted)
+	plan, err := s.h.Skills.Plan(ctx, wanted)
 	if err != nil || plan.Open() == 0 {
 		return nil // orange install says why there are none for it
 	}
-	if !s.yes && !p.agrees(fmt.Sprintf("Teach %s to make and follow tasks for you? That writes %s.", s.Harness,
+	if !s.agrees(fmt.Sprintf("Teach %s to make and follow tasks for you? That writes %s.", s.Harness,
 		files(plan.Open()))) {
 		return nil
 	}
-	done, err := h.Skills.Install(ctx, wanted, plan)
+	done, err := s.h.Skills.Install(ctx, wanted, plan)
 	s.Skills = len(done)
 	return err
 }
 
 // play has agents do a toy task, and merges it.
-func (s *setup) play(ctx context.Context, p *input, h *Services) error {
-	if s.noToy || !s.yes && !p.agrees("Do a toy task, from its plan to the merge? Two agents take some minutes, which "+
+func (s *setup) play(ctx context.Context) error {
+	if s.noToy || !s.agrees("Do a toy task, from its plan to the merge? Two agents take some minutes, which "+
 		"costs tokens.") {
 		return nil
 	}
-	dir, err := h.Prober.Toy(ctx)
+	dir, err := s.h.Prober.Toy(ctx)
 	if err != nil {
 		return err
 	}
-	project, err := h.Home.Project(toyProject)
+	project, err := s.h.Home.Project(toyProject)
 	switch { // it is there where a setup before this one was cut short
 	case err != nil:
-		if project, err = h.Home.AddRepository(ctx, dir, task.Project{Name: toyProject}); err != nil {
+		if project, err = s.h.Home.AddRepository(ctx, dir, task.Project{Name: toyProject}); err != nil {
 			return err
 		}
 	case project.Path != dir:
 		return fmt.Errorf("no toy task was done: the project %q is yours, in %q", toyProject, project.Path)
 	}
-	live, err := h.Queries.Tasks(ctx, record.Filter{Project: toyProject, Live: true})
+	live, err := s.h.Queries.Tasks(ctx, record.Filter{Project: toyProject, Live: true})
 	if err != nil {
 		return err
 	}
@@ -241,36 +240,37 @@ func (s *setup) play(ctx context.Context, p *input, h *Services) error {
 		return fmt.Errorf("no toy task was done: an earlier one is %s; look at it with %q, or give it up with %q",
 			live[0].Status, "orange task why "+live[0].ID, "orange task cancel "+live[0].ID)
 	}
-	actor, err := h.Identity.Actor(ctx, "", "")
+	actor, err := s.h.Identity.Actor(ctx, "", "")
 	if err != nil {
 		return err
 	}
-	n, err := h.Commands.Fill(ctx, task.New{Project: project,
+	n, err := s.h.Commands.Fill(ctx, task.New{Project: project,
 		Summary: fmt.Sprintf("Add the line hello %s to the file hello.txt", time.Now().UTC().Format(time.RFC3339)),
 		Harness: s.Harness, ReviewHarness: s.Harness, Spawn: true, Actor: actor})
 	if err != nil {
 		return err
 	}
-	out, err := h.Commands.Create(ctx, n)
+	out, err := s.h.Commands.Create(ctx, n)
 	if err != nil {
 		return err
 	}
 	id := out.Task.ID
-	p.warn("the toy task %s is at work; waits up to %s, and %q shows its agent", id, toyTime, "orange task attach "+id)
-	waited, err := h.Commands.Wait(ctx, id, actor, toyTime)
+	s.p.warn("the toy task %s is at work; waits up to %s, and %q shows its agent", id, toyTime,
+		"orange task attach "+id)
+	waited, err := s.h.Commands.Wait(ctx, id, actor, toyTime)
 	if err != nil {
 		return err
 	}
-	if err := s.mergeToy(ctx, p, h, waited, actor); err != nil {
+	if err := s.mergeToy(ctx, waited, actor); err != nil {
 		return err
 	}
 	s.Toy = id
-	return h.Home.RemoveProject(ctx, toyProject)
+	return s.h.Home.RemoveProject(ctx, toyProject)
 }
 
-func (s *setup) mergeToy(ctx context.Context, p *input, h *Services, waited record.Waited, actor task.Actor) error {
+func (s *setup) mergeToy(ctx context.Context, waited record.Waited, actor task.Actor) error {
 	id := waited.Task.ID
-	e, err := h.Queries.Why(ctx, id)
+	e, err := s.h.Queries.Why(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -282,26 +282,26 @@ func (s *setup) mergeToy(ctx context.Context, p *input, h *Services, waited reco
 		return fmt.Errorf("the toy task %s is %s, and not reviewed: %s; give it up with %q", id, e.Task.Status, why,
 			"orange task cancel "+id)
 	}
-	if _, _, err := h.Commands.Merge(ctx, id, task.Merge{Local: true}, actor); err != nil {
+	if _, _, err := s.h.Commands.Merge(ctx, id, task.Merge{Local: true}, actor); err != nil {
 		return err
 	}
-	if !p.json {
-		p.say("merged the toy task %s: planned, built, reviewed by a second agent, merged", id)
+	if !s.p.json {
+		s.p.say("merged the toy task %s: planned, built, reviewed by a second agent, merged", id)
 	}
 	return nil
 }
 
 // tell ends with what a person may want next.
-func (s *setup) tell(_ context.Context, p *input, _ *Services) error {
-	if p.json {
-		return p.printJSON(map[string]any{"setup": s})
+func (s *setup) tell(_ context.Context) error {
+	if s.p.json {
+		return s.p.printJSON(map[string]any{"setup": s})
 	}
-	p.say("next, in a repository of yours:")
-	p.say("  orange project add")
-	p.say("  orange task create \"...\"")
-	p.say("after a reboot agents go on by themselves with a unit: orange monitor --print-unit")
+	s.p.say("next, in a repository of yours:")
+	s.p.say("  orange project add")
+	s.p.say("  orange task create \"...\"")
+	s.p.say("after a reboot agents go on by themselves with a unit: orange monitor --print-unit")
 	if line := mcpLine(s.Harness); line != "" {
-		p.say("your own sessions with %s get tools for tasks with: %s", s.Harness, line)
+		s.p.say("your own sessions with %s get tools for tasks with: %s", s.Harness, line)
 	}
 	return nil
 }

@@ -14,13 +14,13 @@ import (
 
 // dryRun says what a new task needs to start, and creates none. Its status is that of a refusal where something is
 // missing.
-func dryRun(ctx context.Context, p *finder, h *Services, n task.New) error {
-	project, err := p.projectOf(ctx, h)
-	if err != nil {
+func (n *creation) dryRun(ctx context.Context, h *Services) error {
+	made := n.task
+	var err error
+	if made.Project, err = n.projectOf(ctx, h); err != nil {
 		return err
 	}
-	n.Project = project
-	filled, missing := h.Commands.Fill(ctx, n)
+	filled, missing := h.Commands.Fill(ctx, made)
 	agents := rejection.Readiness{What: "agents",
 		Found: "worker " + filled.Harness + ", reviewer " + filled.ReviewHarness}
 	if missing != nil {
@@ -31,15 +31,15 @@ func dryRun(ctx context.Context, p *finder, h *Services, n task.New) error {
 			return err
 		}
 	}
-	all, err := h.Commands.DryRun(ctx, n)
+	all, err := h.Commands.DryRun(ctx, made)
 	if err != nil {
 		return err
 	}
 	all = append(all, agents)
-	if p.json {
-		err = p.printJSON(map[string]any{"ready": all})
+	if n.json {
+		err = n.printJSON(map[string]any{"ready": all})
 	} else {
-		sayReady(&p.printer, all)
+		sayReady(&n.printer, all)
 	}
 	for _, one := range all {
 		if err == nil && one.Want != "" {

@@ -81,5 +81,5 @@ func (mv mover) tellMerge(out record.Outcome, done string, actor task.Actor) err
 	if !mv.json {
 		mv.say("%s: %s", out.Task.Branch, done)
 	}
-	return mv.tellDoneWith(out, "", actor, map[string]any{"how": done})
+	return mv.tellDone(out, "", actor, map[string]any{"how": done})
 }

@@ -94,10 +94,7 @@ With --json and without STATE: {"id", "status", "moves": [{"to", "how": "request
 			return usage("an override needs a reason: --override \"why\"")
 		}
 		m.to = task.Status(args[1])
-		actor, err := h.Identity.Actor(ctx, id, "")
-		if err == nil {
-			actor, err = key.sign(actor, args[1])
-		}
+		actor, err := key.actor(ctx, h, id, "", args[1])
 		if err != nil {
 			return err
 		}

@@ -26,10 +26,7 @@ Inside a workspace the ID can be left out.`,
 			if err != nil {
 				return err
 			}
-			actor, err := h.Identity.Actor(ctx, id, "")
-			if err == nil {
-				actor, err = key.sign(actor, state)
-			}
+			actor, err := key.actor(ctx, h, id, "", state)
 			if err != nil {
 				return err
 			}

@@ -21,20 +21,12 @@ func taskRequestChanges(p *Program) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			text := ""
-			if len(args) > 1 {
-				text = args[1]
-			}
-			if text == "-" {
-				if text, err = p.readText("-"); err != nil {
-					return err
-				}
-			}
-			actor, err := h.Identity.Actor(ctx, id, as)
+			text, err := p.dashOr(strings.Join(args[1:], ""))
 			if err != nil {
 				return err
 			}
-			if actor, err = key.sign(actor, text); err != nil {
+			actor, err := key.actor(ctx, h, id, as, text)
+			if err != nil {
 				return err
 			}
 			return p.tellAnswer(h.Commands.RequestChanges(ctx, id, strings.TrimSpace(text), actor))

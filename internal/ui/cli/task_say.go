@@ -29,17 +29,12 @@ Only people can say something to agents. A text has at most 4 KB.`,
 			if err != nil {
 				return err
 			}
-			actor, err := h.Identity.Actor(ctx, id, "")
+			text, err := p.dashOr(args[1])
 			if err != nil {
 				return err
 			}
-			text := args[1]
-			if text == "-" {
-				if text, err = p.readText("-"); err != nil {
-					return err
-				}
-			}
-			if actor, err = key.sign(actor, text); err != nil {
+			actor, err := key.actor(ctx, h, id, "", text)
+			if err != nil {
 				return err
 			}
 			to, how, err := h.Commands.Say(ctx, id, role, text, actor)

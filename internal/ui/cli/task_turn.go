@@ -12,8 +12,8 @@ import (
 )
 
 // turn says to an agent whether it has to act next.
-func (x explainer) turn(ctx context.Context, h *Services, id, as string) error {
-	role := as
+func (x *explainer) turn(ctx context.Context, h *Services, id string) error {
+	role := x.as
 	if role == "" {
 		actor, err := h.Identity.Looker(ctx, id)
 		if err != nil {
@@ -41,24 +41,24 @@ func (x explainer) turn(ctx context.Context, h *Services, id, as string) error {
 // endOfTurn answers a hook that a program runs before an agent ends its turn. It keeps no agent that it cannot help: a
 // caller that is none of this home, or whose part is over, hears nothing, and an error lets go too. Status 2 would keep
 // an agent in some programs, so no error has it here.
-func (p *Program) endOfTurn(ctx context.Context, args []string) error {
-	own, role, err := p.ending(ctx, args)
+func (x *explainer) endOfTurn(ctx context.Context, args []string) error {
+	own, role, err := x.ending(ctx, args)
 	refused, is := errors.AsType[*rejection.Rejection](err)
 	switch {
 	case is && refused.Code == rejection.ActorDenied, errors.Is(err, task.ErrNotFound):
 		return nil
 	case err != nil:
-		p.warn("cannot tell whether the next act is yours, so you may end your turn: %v", err)
+		x.warn("cannot tell whether the next act is yours, so you may end your turn: %v", err)
 		return &ended{exitFailed}
 	case len(own.Ways) == 0:
 		return nil
 	}
-	return p.encode(map[string]any{"decision": "block", "reason": turnText(own, role)}, "")
+	return x.encode(map[string]any{"decision": "block", "reason": turnText(own, role)}, "")
 }
 
 // ending counts that the agent of this seat wants to end its turn. A person's turn is their own.
-func (p *Program) ending(ctx context.Context, args []string) (own decide.Explanation, role string, err error) {
-	h, err := p.open(ctx)
+func (x *explainer) ending(ctx context.Context, args []string) (own decide.Explanation, role string, err error) {
+	h, err := x.open(ctx)
 	if err != nil {
 		return own, "", err
 	}
@@ -66,7 +66,7 @@ func (p *Program) ending(ctx context.Context, args []string) (own decide.Explana
 	if err != nil || actor.Role == task.RoleHuman {
 		return own, "", err // before any task is looked for: a person's sessions elsewhere may have the hook too
 	}
-	id, err := p.find(ctx, h, args)
+	id, err := x.find(ctx, h, args)
 	if err != nil {
 		return own, "", err
 	}

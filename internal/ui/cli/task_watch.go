@@ -62,13 +62,13 @@ reported; with 1 when the time is up before, and with 4 when the task is deleted
 			if len(args) == 0 && w.until != "" {
 				return usage("--until is for one task: give its id")
 			}
-			cursor, err := prepare(ctx, &p.finder, h, args, &w, all)
+			cursor, err := w.begin(ctx, &p.finder, h, args, all)
 			if err != nil {
 				return err
 			}
 			p.lend()
 			p.json = false // the output is lines from here on: what goes wrong goes to the standard error
-			return watch(ctx, &p.printer, h, w, cursor)
+			return w.follow(ctx, &p.printer, h, cursor)
 		}),
 	}
 	c.Flags().BoolVar(&all, "all", false, "those of every project")
@@ -80,8 +80,8 @@ reported; with 1 when the time is up before, and with 4 when the task is deleted
 	return c
 }
 
-// prepare finds out what is to be watched, and the cursor to begin with.
-func prepare(ctx context.Context, p *finder, h *Services, args []string, w *watched, all bool) (int64, error) {
+// begin finds out what is to be watched, and the cursor to begin with.
+func (w *watched) begin(ctx context.Context, p *finder, h *Services, args []string, all bool) (int64, error) {
 	known := append(eventtext.Types(), taskDeleted)
 	for _, name := range w.types {
 		if !slices.Contains(known, name) {
@@ -152,8 +152,8 @@ type changeView struct {
 // errEnough ends a watch that has seen what it was for.
 var errEnough = errors.New("there is nothing more to wait for")
 
-// watch prints lines until there is a reason to end.
-func watch(ctx context.Context, p *printer, h *Services, w watched, cursor int64) error {
+// follow prints lines until there is a reason to end.
+func (w watched) follow(ctx context.Context, p *printer, h *Services, cursor int64) error {
 	within, off := context.WithCancelCause(ctx)
 	defer off(nil)
 	gone, caughtUp := false, false
@@ -164,7 +164,7 @@ func watch(ctx context.Context, p *printer, h *Services, w watched, cursor int64
 				continue
 			}
 			gone = one.Deleted
-			if err := printChange(p, w, one); err != nil {
+			if err := w.print(p, one); err != nil {
 				return err
 			}
 			if one.Event.IsMove() && string(one.Event.To) == w.until {
@@ -195,8 +195,8 @@ func watch(ctx context.Context, p *printer, h *Services, w watched, cursor int64
 	return nil
 }
 
-// printChange prints a line if it is asked for.
-func printChange(p *printer, w watched, h *history.Happening) error {
+// print prints a line if it is asked for.
+func (w watched) print(p *printer, h *history.Happening) error {
 	out := changeView{Cursor: h.Cursor, Task: h.Task, Project: h.Project, Branch: h.Branch, Deleted: h.Deleted}
 	kind := taskDeleted
 	if !h.Deleted {

@@ -102,7 +102,7 @@ func TestWatch_endsForTheReasonsThatItPromises(t *testing.T) {
 		p := &printer{Out: printable.NewWriter(&out), Err: printable.NewWriter(&talk)}
 		f := &feed{calls: c.calls, tasks: []task.Task{{ID: "one", Status: c.stands}}}
 		w := watched{id: "one", until: c.until, timeout: time.Millisecond}
-		if status := p.report(watch(t.Context(), p, &Services{Queries: f}, w, 0)); status != c.status ||
+		if status := p.report(w.follow(t.Context(), p, &Services{Queries: f}, 0)); status != c.status ||
 			strings.Count(out.String(), "\n") != c.lines {
 			t.Errorf("%s: status %d, want %d; %d lines:\n%s%s", c.name, status, c.status, c.lines, &out, &talk)
 		}
@@ -116,21 +116,20 @@ func TestWatch_endsInSilenceWhenItIsStoppedAndWhenNobodyReads(t *testing.T) {
 	ctx, off := context.WithCancel(t.Context())
 	off()
 	f := &feed{}
-	if status := p.report(watch(ctx, p, &Services{Queries: f}, watched{timeout: time.Hour},
-		0)); status != exitStopped {
+	if status := p.report(watched{timeout: time.Hour}.follow(ctx, p, &Services{Queries: f}, 0)); status != exitStopped {
 		t.Errorf("stopped: status %d", status)
 	}
 	f.calls = [][]history.Happening{{moved("one", "a", "b")}}
 	p.Out = printable.NewWriter(closed{})
-	if status := p.report(watch(t.Context(), p, &Services{Queries: f}, watched{}, 0)); status != 0 {
+	if status := p.report(watched{}.follow(t.Context(), p, &Services{Queries: f}, 0)); status != 0 {
 		t.Errorf("nobody reads: status %d", status)
 	}
 	if talk.Len() > 0 {
 		t.Errorf("it says %q", &talk)
 	}
 	p.Out = printable.NewWriter(full{})
-	if status := p.report(watch(t.Context(), p, &Services{Queries: f}, watched{},
-		0)); status != exitFailed || talk.Len() == 0 {
+	if status := p.report(watched{}.follow(t.Context(), p, &Services{Queries: f}, 0)); status != exitFailed ||
+		talk.Len() == 0 {
 		t.Errorf("no room: status %d, and it says %q", status, &talk)
 	}
 }

@@ -18,11 +18,17 @@ import (
 )
 
 // explainer says why a task is where it is, and whose act is next.
-type explainer struct{ *finder }
+type explainer struct {
+	*finder
+	open func(context.Context) (*Services, error)
+
+	as    string // the role whose moves are shown
+	whole bool   // every move, where a person is needed too
+}
 
 func taskWhy(p *Program) *cobra.Command {
-	var as string
-	var forAgent, stopHook, whole bool
+	x := &explainer{finder: &p.finder, open: p.open}
+	var forAgent, stopHook bool
 	c := &cobra.Command{
 		Use: "why [ID]", Short: "Say why a task waits, and list every move: open, or what is missing",
 		Args: between(0, 1),
@@ -63,19 +69,19 @@ task has "conflicts": [{"branch", "task", "files", "at"}]; "task" is empty for t
 		Example: "  orange task why\n  orange task why 4Fz --as worker\n  orange task why 4Fz --json",
 		RunE: p.runFound(func(ctx context.Context, h *Services, id string) error {
 			if forAgent {
-				return explainer{&p.finder}.turn(ctx, h, id, as)
+				return x.turn(ctx, h, id)
 			}
-			return explainer{&p.finder}.explain(ctx, h, id, as, whole)
+			return x.explain(ctx, h, id)
 		}),
 	}
-	c.Flags().StringVar(&as, "as", "", "the role whose moves are shown")
-	c.Flags().BoolVar(&whole, "all", false, "every move, and what it lacks, where a person is needed too")
+	c.Flags().StringVar(&x.as, "as", "", "the role whose moves are shown")
+	c.Flags().BoolVar(&x.whole, "all", false, "every move, and what it lacks, where a person is needed too")
 	c.Flags().BoolVar(&forAgent, "for-agent", false, "tell an agent whether it has to act next")
 	c.Flags().BoolVar(&stopHook, "stop-hook", false, "the same for a hook of an agent program, in JSON")
 	why := c.RunE
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if stopHook {
-			return p.endOfTurn(c.Context(), args)
+			return x.endOfTurn(c.Context(), args)
 		}
 		return why(c, args)
 	}
@@ -84,16 +90,16 @@ task has "conflicts": [{"branch", "task", "files", "at"}]; "task" is empty for t
 
 // explain says why a task waits: in short where a person is needed and does not ask for the whole, or for the moves of
 // one role.
-func (x explainer) explain(ctx context.Context, h *Services, id, as string, whole bool) error {
+func (x *explainer) explain(ctx context.Context, h *Services, id string) error {
 	e, err := h.Queries.Why(ctx, id)
 	if err != nil {
 		return err
 	}
-	if as != "" {
-		e = e.For(as)
+	if x.as != "" {
+		e = e.For(x.as)
 	}
 	conflicts := conflictsNow(ctx, h, e.Task)
-	if e.Need.Kind != "" && as == "" && !whole && !x.json {
+	if e.Need.Kind != "" && x.as == "" && !x.whole && !x.json {
 		x.whyInShort(e, conflictLines(conflicts, id))
 		return nil
 	}
@@ -101,7 +107,7 @@ func (x explainer) explain(ctx context.Context, h *Services, id, as string, whol
 		return err
 	}
 	if !x.json {
-		x.why(e, as, conflictLines(conflicts, id))
+		x.why(e, conflictLines(conflicts, id))
 		return nil
 	}
 	one := view(e.Task, "").conflicting(conflicts).waiting(e.Before)
@@ -113,7 +119,7 @@ func (x explainer) explain(ctx context.Context, h *Services, id, as string, whol
 }
 
 // whyInShort tells a person why a task needs them, and what is open to them now.
-func (x explainer) whyInShort(e decide.Explanation, conflicts []string) {
+func (x *explainer) whyInShort(e decide.Explanation, conflicts []string) {
 	x.about(e)
 	x.whyNeeded(e)
 	if !e.Task.Live {
@@ -133,7 +139,7 @@ func (x explainer) whyInShort(e decide.Explanation, conflicts []string) {
 }
 
 // about says where a task is, and what that status means.
-func (x explainer) about(e decide.Explanation) {
+func (x *explainer) about(e decide.Explanation) {
 	if e.Task.Live {
 		x.say("%s is %s  %s", e.Task.ID, e.Task.Status, e.About)
 		return
@@ -142,16 +148,16 @@ func (x explainer) about(e decide.Explanation) {
 }
 
 // whyNeeded tells why a task needs a person, without the command that the person has just typed.
-func (x explainer) whyNeeded(e decide.Explanation) {
+func (x *explainer) whyNeeded(e decide.Explanation) {
 	e.Need.Commands = slices.DeleteFunc(slices.Clone(e.Need.Commands), func(line string) bool {
 		return line == "orange task why "+e.Task.ID
 	})
 	x.need(e.Need)
 }
 
-// why tells an explanation to people; as is the role whose moves alone are printed. Of a task that is over there is no
-// more to say than what is still to be done of it.
-func (x explainer) why(e decide.Explanation, as string, conflicts []string) {
+// why tells an explanation to people. Of a task that is over there is no more to say than what is still to be done of
+// it.
+func (x *explainer) why(e decide.Explanation, conflicts []string) {
 	x.about(e)
 	if e.Need.Reason != "" {
 		x.whyNeeded(e)
@@ -169,8 +175,8 @@ func (x explainer) why(e decide.Explanation, as string, conflicts []string) {
 	}
 	x.say("")
 	switch {
-	case len(e.Ways) == 0 && as != "":
-		x.say("no move leads out of here that the role %q may ask for", as)
+	case len(e.Ways) == 0 && x.as != "":
+		x.say("no move leads out of here that the role %q may ask for", x.as)
 	case len(e.Ways) == 0:
 		x.say("no move leads out of here")
 	}
@@ -188,7 +194,7 @@ func (x explainer) why(e decide.Explanation, as string, conflicts []string) {
 
 // waits says who or what a task waits for, without what the need above says already. Rules that have nothing to say are
 // only counted.
-func (x explainer) waits(e decide.Explanation) {
+func (x *explainer) waits(e decide.Explanation) {
 	if up := e.Task.Subject.UnreviewedText(); up != "" && !strings.Contains(e.Need.Reason, up) {
 		x.say("its work was %s", up)
 	}
@@ -213,7 +219,7 @@ func (x explainer) waits(e decide.Explanation) {
 		false: strconv.Itoa(idle) + " other rules have nothing to do now"}[idle == 1])
 }
 
-func (x explainer) option(w decide.Option) {
+func (x *explainer) option(w decide.Option) {
 	extra := ""
 	if w.Reason {
 		extra += "; takes a reason"

@@ -49,7 +49,7 @@ func TestWhy_saysWhatIsToBeDoneAndOnlyCountsRulesThatHaveNothingToSay(t *testing
 		if name == "over" || name == "over, with a hook" {
 			c.e.Task.Status, c.e.Task.Live = "done", false
 		}
-		explainer{&p.finder}.why(c.e, "", nil)
+		(&explainer{finder: &p.finder}).why(c.e, nil)
 		if err := p.flush(); err != nil || out.String() != c.want {
 			t.Errorf("%s: %v, it says\n%s\nwant\n%s", name, err, out.String(), c.want)
 		}
