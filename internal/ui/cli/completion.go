@@ -102,7 +102,6 @@ func nth(each ...offers) offers {
 
 // argOffers are those for the arguments of a command, by how it is called.
 func (p *Program) argOffers(c *cobra.Command) cobra.CompletionFunc {
-	parent := c.Parent().Name()
 	over := slices.Contains([]string{"show", "history", "why", "stats", "verify", "replay", "delete", "redo", "diff",
 		"logs", "watch", "check", "shell"}, c.Name())
 	switch _, words, _ := strings.Cut(c.Use, " "); words {
@@ -115,15 +114,21 @@ func (p *Program) argOffers(c *cobra.Command) cobra.CompletionFunc {
 	case "[TASK...]":
 		return p.offering(p.taskOffers(false))
 	case "[NAME]", "NAME":
-		if parent == "project" {
-			return p.offering(nth(projectOffers))
-		}
-		if parent == "workflow" {
-			return p.workflowNames(cobra.ShellCompDirectiveNoFileComp)
+		named := map[string]offers{"project": projectOffers, "workflow": workflowOffers, "harness": harnessOffers}
+		if names, is := named[c.Parent().Name()]; is {
+			return p.offering(nth(names))
 		}
 	case "NAME...":
 		return p.offering(variableOffers)
-	case "[PATH]", "FILE|NAME", "NAME|FILE":
+	case "FILE|NAME", "NAME|FILE":
+		return func(c *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			names, no := p.offering(nth(workflowOffers))(c, args, begun)
+			if len(args) > 0 {
+				return nil, no
+			}
+			return names, cobra.ShellCompDirectiveDefault // and files
+		}
+	case "[PATH]":
 		return nil // files
 	}
 	return cobra.NoFileCompletions
@@ -133,8 +138,8 @@ func (p *Program) argOffers(c *cobra.Command) cobra.CompletionFunc {
 func (p *Program) flagOffers() map[string]offers {
 	return map[string]offers{
 		"--project": projectOffers, "--harness": harnessOffers, "--review-harness": harnessOffers,
-		"install --harness": harnessOffers,
-		"--workflow":        workflowOffers, "--status": stateOffers, "--until": stateOffers, "--to": openOffers,
+		"install --harness": harnessOffers, "--workflow": workflowOffers, "new --from": workflowOffers,
+		"--status": stateOffers, "--until": stateOffers, "--to": openOffers,
 		"update --status": openOffers, "--as": roleOffers, "--role": roleOffers,
 		"--task":     p.taskOffers(false),
 		"--strategy": fixed("ff", "merge", "squash"), "--merge": fixed("local", "pr"),
@@ -331,22 +336,4 @@ func roleOffers(ctx context.Context, h *Services, args []string, _ string) ([]co
 		}
 	}
 	return names, err
-}
-
-// workflowNames completes the names of workflows, as the first argument or as a flag's value.
-func (p *Program) workflowNames(otherwise cobra.ShellCompDirective) cobra.CompletionFunc {
-	return func(c *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		if len(args) > 0 && c.Flags().Lookup("from") == nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		h, err := p.open(c.Context())
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveError
-		}
-		all, err := workflowOffers(c.Context(), h, nil, "")
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveError
-		}
-		return all, otherwise
-	}
 }

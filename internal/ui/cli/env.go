@@ -2,8 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -51,27 +49,6 @@ of processes, where NAME=VALUE shows it. PATH replaces the whole PATH.`,
 			return sayVariables(&p.printer, "set", project, args)
 		}),
 	}
-}
-
-// withInput puts the text at the standard input in the place of a value that is a dash.
-func (i *input) withInput(words []string) ([]string, error) {
-	var out []string
-	read := false
-	for _, word := range words {
-		if name, value, _ := strings.Cut(word, "="); value == "-" {
-			if read {
-				return nil, usage("cannot set %s and another variable from one standard input; set them one by one",
-					name)
-			}
-			text, err := io.ReadAll(i.In)
-			if err != nil {
-				return nil, fmt.Errorf("read the value of %s: %w", name, err)
-			}
-			read, word = true, name+"="+strings.TrimSuffix(string(text), "\n")
-		}
-		out = append(out, word)
-	}
-	return out, nil
 }
 
 func envUnset(p *Program) *cobra.Command {

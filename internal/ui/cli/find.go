@@ -212,3 +212,88 @@ func (f *finder) sureIfGuessed(id string, actor task.Actor, verb, not string) er
 	}
 	return f.sureOf(id, actor, false, verb, "", not)
 }
+
+// findAll turns what the user wrote into the ids of tasks, each once.
+func (f *finder) findAll(ctx context.Context, h *Services, words []string) ([]string, error) {
+	var ids []string
+	for _, word := range words {
+		if word = strings.TrimSpace(word); word == "" {
+			return nil, usage("which task? One of the ids is empty; %q lists them", "orange task list")
+		}
+		id, err := f.find(ctx, h, []string{word})
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids, nil
+}
+
+// idsOf are the tasks that a command is about: the one that is named or stood in, or all of the project or the home.
+func (f *finder) idsOf(ctx context.Context, h *Services, args []string, all bool) ([]string, error) {
+	if !all {
+		id, err := f.find(ctx, h, args)
+		return []string{id}, err
+	}
+	if len(args) > 0 {
+		return nil, usage("found %q next to --all, expected one of the two", args[0])
+	}
+	return h.Queries.All(ctx, f.project)
+}
+
+// filter chooses the tasks of the project that is named, or else of the one that the working directory is in; those of
+// all where it is in none.
+func (f *finder) filter(ctx context.Context, h *Services, all bool) (filter record.Filter, err error) {
+	filter.Project = f.project
+	if !all {
+		if filter.Project, err = f.projectMeant(ctx, h); err != nil {
+			return filter, err
+		}
+	}
+	if f.project != "" {
+		_, err = h.Home.Project(f.project)
+	}
+	return filter, err
+}
+
+// projectMeant is the name of the project that is named, or else of the one of the folder; empty where there is none.
+func (f *finder) projectMeant(ctx context.Context, h *Services) (name string, err error) {
+	if f.project != "" {
+		return f.project, nil
+	}
+	_, name, err = h.Identity.Here(ctx)
+	return name, err
+}
+
+// projectHere is the name of the project that a person names or is in; it need not be registered here.
+func (f *finder) projectHere(ctx context.Context, h *Services) (string, error) {
+	name, err := f.projectMeant(ctx, h)
+	if err == nil && name == "" {
+		err = usage("which project? Be in its folder, or name it with --project")
+	}
+	return name, err
+}
+
+// projectOf is the project that a command is about: the one named, or that of the working directory.
+func (f *finder) projectOf(ctx context.Context, h *Services) (task.Project, error) {
+	name, err := f.projectMeant(ctx, h)
+	if err == nil && name == "" {
+		err = usage("which project? Run this in its folder, or name it with --project; %q registers a repository",
+			"orange project add PATH")
+	}
+	if err != nil {
+		return task.Project{}, err
+	}
+	return h.Home.Project(name)
+}
+
+// projectName is the name of the project that a command is about; empty with --all.
+func (f *finder) projectName(ctx context.Context, h *Services, all bool) (string, error) {
+	if all {
+		return "", nil
+	}
+	project, err := f.projectOf(ctx, h)
+	return project.Name, err
+}

@@ -146,17 +146,6 @@ func (fl fleet) inFleet(work func(ctx context.Context, h *Services, f remote.Fle
 	})
 }
 
-// projectHere is the name of the project that a person names or is in; it need not be registered here.
-func (f *finder) projectHere(ctx context.Context, h *Services) (name string, err error) {
-	if name = f.project; name == "" {
-		_, name, err = h.Identity.Here(ctx)
-	}
-	if err == nil && name == "" {
-		err = usage("which project? Be in its folder, or name it with --project")
-	}
-	return name, err
-}
-
 // sureAfar asks the person at this terminal what a command asks first: at a host no person can be asked.
 func sureAfar(p *input, c *cobra.Command, call *remote.Call, at remote.Host, id string) error {
 	if !p.Terminal || !slices.Contains([]string{"cancel", "delete", "leave"}, c.Name()) || c.Flags().Changed("yes") {

@@ -285,11 +285,7 @@ own: F12 returns to where you were.`,
 			}
 			fl.lend()
 			if at.Here || at.Name == f.Name {
-				argv, err := h.Commands.Attach(ctx, id, role, !fl.json)
-				if err != nil || !fl.json {
-					return err
-				}
-				return fl.printJSON(map[string]any{"attach": argv})
+				return fl.tellAttach(h.Commands.Attach(ctx, id, role, !fl.json))
 			}
 			if fl.program.Served != nil && at.SSH == "" {
 				return usage("cannot open the window of task %s from here: host %s does not say how ssh reaches it; "+
@@ -298,10 +294,7 @@ own: F12 returns to where you were.`,
 			}
 			err = fl.flush()
 			argv, failed := h.Fleet.Attach(ctx, at, id, role, !fl.json)
-			if err = errors.Join(err, failed); err != nil || !fl.json {
-				return err
-			}
-			return fl.printJSON(map[string]any{"attach": argv})
+			return fl.tellAttach(argv, errors.Join(err, failed))
 		}),
 	}
 	c.Flags().StringVar(&on, "on", "", "the host that has the task (default: the one that says so)")

@@ -90,10 +90,7 @@ The ID has to be whole: 21 letters and digits.`,
 		if r.to, err = f.Host(to); err != nil {
 			return err
 		}
-		if r.project = fl.project; r.project == "" {
-			_, r.project, err = h.Identity.Here(ctx)
-		}
-		if err != nil {
+		if r.project, err = fl.projectMeant(ctx, h); err != nil {
 			return err
 		}
 		return fl.rescue(ctx, h, f, r)

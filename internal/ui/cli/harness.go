@@ -60,8 +60,7 @@ func harnessList(p *Program) *cobra.Command {
 func harnessShow(p *Program) *cobra.Command {
 	return &cobra.Command{
 		Use: "show NAME", Short: "Print a harness file", Args: between(1, 1),
-		Example:           "  orange harness show codex > \"$ORANGE_HOME/harnesses/mine.yml\"",
-		ValidArgsFunction: p.harnessNames,
+		Example: "  orange harness show codex > \"$ORANGE_HOME/harnesses/mine.yml\"",
 		RunE: p.run(func(ctx context.Context, h *Services, args []string) error {
 			all, err := h.Home.ListHarnesses(proc.Getenv(ctx, "PATH"))
 			if err != nil {
@@ -100,8 +99,7 @@ that no one else sees, with a prompt that has it write a word into a file. It wa
 closes the window, and waits until the program is gone. It names a question that the program stops
 at: answer it there once. The program's model answers once: that may cost
 tokens, and so Orange asks first.`,
-		Example:           "  orange harness test codex\n  orange harness test codex --start --yes",
-		ValidArgsFunction: p.harnessNames,
+		Example: "  orange harness test codex\n  orange harness test codex --start --yes",
 		RunE: p.runForPerson("test a harness", func(ctx context.Context, h *Services, args []string) error {
 			ctx, off := whileTheTerminalIsThere(ctx)
 			defer off()
@@ -187,13 +185,4 @@ func sayStarted(p *printer, s harness.Started, failed error) {
 		end = "but it did not end with its window"
 	}
 	p.field("start", fmt.Sprintf("its prompt arrived after %s, %s", inWords(s.Arrived), end))
-}
-
-// harnessNames completes the names of harnesses.
-func (p *Program) harnessNames(c *cobra.Command, args []string, _ string) (
-	[]cobra.Completion, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	return p.offering(harnessOffers)(c, args, "")
 }

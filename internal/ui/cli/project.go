@@ -243,12 +243,3 @@ func projectRemove(p *Program) *cobra.Command {
 		}),
 	}
 }
-
-// projectName is the name of the project that a command is about; empty with --all.
-func (f *finder) projectName(ctx context.Context, h *Services, all bool) (string, error) {
-	if all {
-		return "", nil
-	}
-	project, err := f.projectOf(ctx, h)
-	return project.Name, err
-}

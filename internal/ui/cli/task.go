@@ -2,8 +2,6 @@ package cli
 
 import (
 	"context"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -33,41 +31,6 @@ func taskComplete(p *Program) *cobra.Command {
 func taskStuck(p *Program) *cobra.Command {
 	return moveCommand(p, "stuck [ID]", "Report that the task needs a person to go on",
 		"  orange task stuck --reason \"the API key is missing\"", workflow.MoveStuck)
-}
-
-// findAll turns what the user wrote into the ids of tasks, each once.
-func (f *finder) findAll(ctx context.Context, h *Services, words []string) ([]string, error) {
-	var ids []string
-	for _, word := range words {
-		if word = strings.TrimSpace(word); word == "" {
-			return nil, usage("which task? One of the ids is empty; %q lists them", "orange task list")
-		}
-		id, err := f.find(ctx, h, []string{word})
-		if err != nil {
-			return nil, err
-		}
-		if !slices.Contains(ids, id) {
-			ids = append(ids, id)
-		}
-	}
-	return ids, nil
-}
-
-// projectOf is the project that a command is about: the one named, or that of the working directory.
-func (f *finder) projectOf(ctx context.Context, h *Services) (task.Project, error) {
-	name := f.project
-	if name == "" {
-		var err error
-		if _, name, err = h.Identity.Here(ctx); err != nil {
-			return task.Project{}, err
-		}
-	}
-	if name == "" {
-		return task.Project{},
-			usage("which project? Run this in its folder, or name it with --project; %q registers a repository",
-				"orange project add PATH")
-	}
-	return h.Home.Project(name)
 }
 
 // runFound is run for what is about one task.
@@ -124,16 +87,4 @@ func (a *asker) flags(c *cobra.Command) {
 
 func asFlag(c *cobra.Command, as *string) {
 	c.Flags().StringVar(as, "as", "", "the role that you act for, as a person (recorded as such)")
-}
-
-// idsOf are the tasks that a command is about: the one that is named or stood in, or all of the project or the home.
-func (f *finder) idsOf(ctx context.Context, h *Services, args []string, all bool) ([]string, error) {
-	if !all {
-		id, err := f.find(ctx, h, args)
-		return []string{id}, err
-	}
-	if len(args) > 0 {
-		return nil, usage("found %q next to --all, expected one of the two", args[0])
-	}
-	return h.Queries.All(ctx, f.project)
 }

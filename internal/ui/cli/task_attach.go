@@ -16,11 +16,7 @@ prefix key.`,
 		Example: "  orange task attach 4Fz\n  orange task attach 4Fz --role reviewer",
 		RunE: p.runFound(func(ctx context.Context, h *Services, id string) error {
 			p.lend()
-			argv, err := h.Commands.Attach(ctx, id, role, !p.json)
-			if err != nil || !p.json {
-				return err
-			}
-			return p.printJSON(map[string]any{"attach": argv})
+			return p.tellAttach(h.Commands.Attach(ctx, id, role, !p.json))
 		}),
 	}
 	c.Flags().StringVar(&role, "role", "", "whose window: worker or reviewer (default: that of the present status)")

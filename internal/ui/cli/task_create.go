@@ -3,14 +3,12 @@ package cli
 import (
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"orange/internal/rules/task"
-	"orange/internal/run/proc"
 )
 
 // creation is the task that a command line describes.
@@ -248,41 +246,4 @@ func (n *creation) sayHarness(h *Services, name string) error {
 		n.say("agent program: %s, the first that is there; %q chooses your usual one", name, "orange setup")
 	}
 	return err
-}
-
-// dashOr is a word, or for "-" the text at the standard input.
-func (i *input) dashOr(word string) (string, error) {
-	if word == "-" {
-		return i.readText(word)
-	}
-	return word, nil
-}
-
-// readText reads a file, or standard input for "-"; nothing for an empty name.
-func (i *input) readText(from string) (string, error) { return i.read("the context", from) }
-
-// read reads a text of at most so many bytes as a context has; what says what it is.
-func (i *input) read(what, from string) (string, error) {
-	var text []byte
-	var err error
-	sent, is := i.texts[from]
-	switch {
-	case from == "":
-		return "", nil
-	case from == "-":
-		text, err = io.ReadAll(io.LimitReader(i.In, task.MaxContext+1))
-	case is:
-		text = []byte(sent)
-	case i.texts != nil:
-		err = fmt.Errorf("the text of %q was not sent", from)
-	default:
-		text, err = proc.ReadFile(from)
-	}
-	if err != nil {
-		return "", usage("cannot read %s: %v", what, err)
-	}
-	if len(text) > task.MaxContext {
-		return "", usage("%s has more than %d bytes", what, task.MaxContext)
-	}
-	return string(text), nil
 }

@@ -187,25 +187,6 @@ func knownStatus(h *Services, status task.Status) error {
 	return usage("found %q as --status, %s", status, yaml.Expected(string(status), slices.Compact(names)))
 }
 
-// filter chooses the tasks of the project that is named, or else of the one that the working directory is in; those of
-// all where it is in none.
-func (f *finder) filter(ctx context.Context, h *Services, all bool) (record.Filter, error) {
-	filter := record.Filter{Project: f.project}
-	if filter.Project == "" && !all {
-		_, here, err := h.Identity.Here(ctx)
-		if err != nil {
-			return filter, err
-		}
-		filter.Project = here
-	}
-	if f.project != "" {
-		if _, err := h.Home.Project(f.project); err != nil {
-			return filter, err
-		}
-	}
-	return filter, nil
-}
-
 // whoNeed are those of tasks that need a person, the oldest need first.
 func whoNeed(tasks []task.Task, needs map[string]record.Need) []task.Task {
 	tasks = slices.DeleteFunc(tasks, func(t task.Task) bool { return needs[t.ID].Kind == "" })

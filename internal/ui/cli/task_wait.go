@@ -91,20 +91,3 @@ func sayWaited(p *printer, w record.Waited) error {
 	}
 	return nil
 }
-
-// need says why a person should look after a task, all of it, and the commands that people use there.
-func (p *printer) need(need record.Need) { p.needUnder("needs you", need) }
-
-// needUnder is need below a head.
-func (p *printer) needUnder(head string, need record.Need) {
-	p.say("%s: %s", head, cmp.Or(need.Reason, need.Found))
-	for line := range strings.Lines(need.Text) {
-		p.say("  %s", strings.TrimRight(line, "\r\n"))
-	}
-	if need.Waits != "" {
-		p.say("  %s", need.Waits)
-	}
-	for _, line := range need.Commands {
-		p.say("  %s", line)
-	}
-}

@@ -236,12 +236,6 @@ func (x *explainer) option(w decide.Option) {
 	}
 }
 
-// detail says what is missing, and below that what to do, with its command last.
-func (p *printer) detail(indent string, d rejection.Detail) {
-	width, _ := p.outTerminal()
-	p.lines.WriteString(wrapped(p.stamped(detailText(indent, d)), width, 2))
-}
-
 func detailText(indent string, d rejection.Detail) string {
 	where := ""
 	if d.Where != "" {

@@ -31,7 +31,6 @@ with --strict: exit status 1, as where there was too much to follow to the end. 
 a task has passed at each good end.`,
 		Example: "  orange workflow check my.yml\n  orange workflow check default\n  orange " +
 			"workflow check my.yml --format sarif > my.sarif",
-		ValidArgsFunction: p.workflowNames(cobra.ShellCompDirectiveDefault),
 		RunE: p.run(func(_ context.Context, h *Services, args []string) error {
 			if form != "" && form != formSARIF {
 				return usage("found %q as --format, %s", form, yaml.Expected(form, []string{formSARIF}))

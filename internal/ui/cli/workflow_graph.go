@@ -20,7 +20,6 @@ func workflowGraph(p *Program) *cobra.Command {
 			"there the labels say so. svg needs the program dot, which is part of Graphviz.",
 		Example: "  orange workflow graph default\n  orange workflow graph my.yml --format svg > " +
 			"my.svg\n  orange workflow graph default --format dot | dot -Tpng > default.png",
-		ValidArgsFunction: p.workflowNames(cobra.ShellCompDirectiveDefault),
 		RunE: p.run(func(ctx context.Context, h *Services, args []string) error {
 			if !slices.Contains(forms, form) {
 				return usage("found %q as --format, %s", form, yaml.Expected(form, forms))

@@ -112,8 +112,8 @@ func TestWorkflow_showsWhatThePortHas(t *testing.T) {
 			"  \"name\": \"default\",\n  \"path\": \"\"\n}\n", ""}},
 		{"workflow path x", "", said{exitNotFound, "", "orange: " + missing + "\n"}},
 		{"__complete workflow show x", "", said{0, "default\tbuilt in\nfast\t/own/fast.yml\n" +
-			"bad\t/own/bad.yml\ngone\t/own/gone.yml\n:4\n",
-			"Completion ended with directive: ShellCompDirectiveNoFileComp\n"}},
+			"bad\t/own/bad.yml\ngone\t/own/gone.yml\n:36\n",
+			"Completion ended with directive: ShellCompDirectiveNoFileComp, ShellCompDirectiveKeepOrder\n"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.line, func(t *testing.T) {

@@ -39,6 +39,5 @@ func workflowNew(p *Program) *cobra.Command {
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	c.Flags().StringVar(&from, "from", task.DefaultWorkflow, "the workflow to copy")
-	complete(c, "from", p.workflowNames(cobra.ShellCompDirectiveNoFileComp))
 	return c
 }

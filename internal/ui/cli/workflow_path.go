@@ -15,8 +15,7 @@ func workflowPath(p *Program) *cobra.Command {
 		Args: between(0, 1),
 		Long: "Print the folder of your own workflow files. With a name, print the file that counts for that name;\n" +
 			"a built-in workflow has none, which is said on standard error.",
-		Example:           "  orange workflow path\n  $EDITOR \"$(orange workflow path mine)\"",
-		ValidArgsFunction: p.workflowNames(cobra.ShellCompDirectiveNoFileComp),
+		Example: "  orange workflow path\n  $EDITOR \"$(orange workflow path mine)\"",
 		RunE: p.run(func(_ context.Context, h *Services, args []string) error {
 			if len(args) == 0 {
 				return sayFolder(&p.printer, h.Workflows.WorkflowFolder())

@@ -12,9 +12,8 @@ import (
 func workflowShow(p *Program) *cobra.Command {
 	return &cobra.Command{
 		Use: "show NAME", Short: "Print a workflow file, and what a task has passed when it is over",
-		Args:              between(1, 1),
-		Example:           "  orange workflow show default",
-		ValidArgsFunction: p.workflowNames(cobra.ShellCompDirectiveNoFileComp),
+		Args:    between(1, 1),
+		Example: "  orange workflow show default",
 		RunE: p.run(func(_ context.Context, h *Services, args []string) error {
 			one, err := workflowNamed(h, args[0])
 			if err != nil {

@@ -54,7 +54,6 @@ how long yours take.`,
   orange workflow simulate my.yml --runs 500 --reviewers-fail 30% --people never
   orange workflow simulate my.yml --way tests,coding,reviewing
   orange workflow simulate default --seed 1 --run 17 --trace`,
-		ValidArgsFunction: p.workflowNames(cobra.ShellCompDirectiveDefault),
 	}
 	f := c.Flags()
 	f.IntVar(&s.Runs, "runs", s.Runs, "how many tasks")
