@@ -18,6 +18,7 @@ import (
 	"orange/internal/rules/stats"
 	"orange/internal/rules/task"
 	"orange/internal/rules/workflow"
+	"orange/internal/run/environment"
 	"orange/internal/store/home"
 	"orange/internal/work/pool"
 )
@@ -32,7 +33,7 @@ type Services struct {
 	Prober    Prober
 	Pool      *pool.Pool
 	Monitor   Monitor
-	Variables Variables
+	Variables environment.Variables
 	Skills    Skills
 	Turns     Turns
 	Snapshots Snapshots
@@ -174,14 +175,6 @@ type Workflows interface {
 	// Simulate lets tasks live whole lives in a simulated world. It reports how many of the runs are over as it
 	// goes, from several goroutines.
 	Simulate(ctx context.Context, def *workflow.Definition, s simulate.Setup) (simulate.Report, error)
-}
-
-// Variables are those that people set for the programs of tasks. A project's name is empty for every project.
-type Variables interface {
-	// Set sets variables, each given as NAME=VALUE, or as NAME for the value that it has in this process.
-	Set(ctx context.Context, project string, words []string) error
-	Unset(ctx context.Context, project string, names []string) error
-	List() ([]harness.Variable, error)
 }
 
 // Skills are what coding agents are taught about Orange.

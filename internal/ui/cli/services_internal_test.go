@@ -12,57 +12,46 @@ import (
 	"orange/internal/rules/harness"
 	"orange/internal/rules/rejection"
 	"orange/internal/rules/task"
+	"orange/internal/run/environment"
+	"orange/internal/store/mirror"
 )
 
-// vault has variables, and notes what it is asked to keep.
-type vault struct {
-	calls []string
-	all   []harness.Variable
-	err   error
-}
-
-func (v *vault) Set(_ context.Context, project string, words []string) error {
-	v.calls = append(v.calls, fmt.Sprintf("set %q %q", project, words))
-	return v.err
-}
-
-func (v *vault) Unset(_ context.Context, project string, names []string) error {
-	v.calls = append(v.calls, fmt.Sprintf("unset %q %q", project, names))
-	return v.err
-}
-
-func (v *vault) List() ([]harness.Variable, error) { return v.all, v.err }
-
-func TestEnv_givesValuesToThePortAndPrintsNamesAlone(t *testing.T) {
+func TestEnv_keepsValuesAndPrintsNamesAlone(t *testing.T) {
 	t.Parallel()
-	all := []harness.Variable{{Name: "A"}, {Name: "B", Project: "coffee"}, {Name: "C", Project: "tea"}}
+	set := map[string][]string{"": {"A=1"}, "coffee": {"B=2"}, "tea": {"C=3"}}
 	for _, tt := range []struct {
-		line, call string
-		all        []harness.Variable
-		fails      error
-		want       said
+		line string
+		set  map[string][]string // before, by project
+		has  string              // what a project named gone has then
+		want said
 	}{
-		{"env set A=secret B", `set "" ["A=secret" "B"]`, nil, nil,
+		{"env set A=secret B=2", nil, "A=secret B=2",
 			said{0, "set A for every project\nset B for every project\n", ""}},
-		{"env set A=secret --json", `set "" ["A=secret"]`, nil, nil,
+		{"env set A=secret --json", nil, "A=secret",
 			said{0, "{\n  \"variables\": [\n    {\n      \"name\": \"A\"\n    }\n  ]\n}\n", ""}},
-		{"env set A=-", `set "" ["A=from the input"]`, nil, nil, said{0, "set A for every project\n", ""}},
-		{"env set A=- B=-", "", nil, nil, said{exitUsage, "",
+		{"env set A=-", nil, "A=from the input", said{0, "set A for every project\n", ""}},
+		{"env set A=- B=-", nil, "", said{exitUsage, "",
 			"orange: cannot set B and another variable from one standard input; set them one by one\n"}},
-		{"env set A", `set "" ["A"]`, nil, errors.New("the disk is full"),
-			said{exitFailed, "", "orange: the disk is full\n"}},
-		{"env unset --project gone A", `unset "gone" ["A"]`, nil, nil,
+		{"env set A-B=1", nil, "", said{exitUsage, "", "orange: " + harness.CheckVariable("A-B").Error() + "\n"}},
+		{"env unset --project gone A", map[string][]string{"": {"A=1"}, "gone": {"A=2"}}, "A=1",
 			said{0, "forgot A for the project gone\n", ""}},
-		{"env list", "", nil, nil, said{0, "no variables; set one with: orange env set NAME\n", ""}},
-		{"env list --project tea", "", all, nil,
+		{"env list", nil, "", said{0, "no variables; set one with: orange env set NAME\n", ""}},
+		{"env list --project tea", set, "A=1",
 			said{0, "NAME  SET\nA     for every project\nC     for the project tea\n", ""}},
 	} {
 		t.Run(tt.line, func(t *testing.T) {
 			t.Parallel()
-			v := &vault{all: tt.all, err: tt.fails}
+			dir := t.TempDir()
+			v := environment.Variables{Home: dir, Locks: mirror.Files{Home: dir}}
+			for project, words := range tt.set {
+				if err := v.Set(t.Context(), project, words); err != nil {
+					t.Fatal(err)
+				}
+			}
 			got := callWith(t, "from the input\n", Services{Variables: v, Identity: &person{}}, tt.line)
-			if called := strings.Join(v.calls, "; "); got != tt.want || called != tt.call {
-				t.Errorf("it came to %#v by %q, want %#v by %q", got, called, tt.want, tt.call)
+			has, err := v.Of("gone")
+			if got != tt.want || strings.Join(has, " ") != tt.has || err != nil {
+				t.Errorf("it came to %#v with %q, %v, want %#v with %q", got, has, err, tt.want, tt.has)
 			}
 		})
 	}
