@@ -2,10 +2,7 @@ package app
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"path/filepath"
-	"strings"
 	"sync/atomic"
 
 	"orange/internal/api/fleet"
@@ -17,12 +14,9 @@ import (
 	"orange/internal/run/probe"
 	"orange/internal/run/proc"
 	"orange/internal/run/stophook"
-	"orange/internal/store/home"
 	"orange/internal/ui/cli"
-	"orange/internal/ui/shell"
 	"orange/internal/work/snapshots"
 	"orange/skills"
-	"orange/workflows"
 )
 
 // Main runs the program and answers its exit status.
@@ -72,9 +66,8 @@ func Run(call proc.Call, served cli.Served) int {
 			}
 			return opened.showDashboard(ctx, project, all)
 		},
-		Examine: at.examine, Schema: workflows.Schema, Dot: drawn,
-		Shell: func(ctx context.Context, talk *cli.TaskShell) (int, error) { return runShell(ctx, call, talk) },
-		MCP:   func(version string, may []string) error { return sibling.Serve(call, version, may) },
+		Examine: at.examine,
+		MCP:     func(version string, may []string) error { return sibling.Serve(call, version, may) },
 	}
 	program.In, program.Out, program.Err = call.In, results(call), messages(call)
 	program.Terminal, program.Progress = proc.IsTerminal(call.In), progressAt(call)
@@ -87,27 +80,6 @@ func Run(call proc.Call, served cli.Served) int {
 		}
 	}
 	return status
-}
-
-// runShell talks about a task with the person at the standard input.
-func runShell(ctx context.Context, call proc.Call, talk *cli.TaskShell) (int, error) {
-	dir, err := home.Locate(call.Getenv)
-	if err != nil {
-		return 0, err
-	}
-	one := &shell.Shell{In: call.In, Out: results(call), Terminal: proc.IsTerminal(call.In),
-		History: filepath.Join(dir, "shell_history")}
-	return one.Run(ctx, talk)
-}
-
-// drawn has Graphviz draw a graph in its language.
-func drawn(ctx context.Context, graph string) (string, error) {
-	result, err := proc.Run(ctx, proc.Command{Name: "dot", Args: []string{"-Tsvg"}, Stdin: strings.NewReader(graph)})
-	if proc.NotInstalled(err) {
-		err = errors.New("cannot draw it as svg: the program dot was not found; install Graphviz (Debian: apt-get " +
-			"install graphviz), or print it with --format mermaid")
-	}
-	return string(result.Stdout), err
 }
 
 // services are what the command line asks.

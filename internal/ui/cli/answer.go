@@ -120,7 +120,7 @@ func (a answerer) perform(ctx context.Context, h *Services, call remote.Call, by
 
 // silent is a program that does the command of a call in this process, for no terminal.
 func (a answerer) silent(h *Services, call remote.Call, out, said io.Writer) *Program {
-	one := &Program{Version: a.program.Version, Schema: a.program.Schema, Examine: a.program.Examine, services: h}
+	one := &Program{Version: a.program.Version, Examine: a.program.Examine, services: h}
 	one.In, one.Out, one.Err = strings.NewReader(call.Stdin), printable.NewWriter(out), printable.NewWriter(said)
 	one.texts = map[string]string{} // none is read here
 	maps.Copy(one.texts, call.Files)

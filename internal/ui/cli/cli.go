@@ -23,18 +23,12 @@ type Program struct {
 	finder
 
 	Version string
-	// Schema is the JSON Schema of a workflow file.
-	Schema []byte
-	// Dot has Graphviz draw a graph in its language as SVG.
-	Dot func(ctx context.Context, graph string) (svg string, err error)
 	// Open opens the services when the first command needs it, so that version and help need nothing.
 	Open func(ctx context.Context) (*Services, error)
 	// OpenToLook is Open for who only looks, and so makes no home and finishes nothing that others left undone.
 	OpenToLook func(ctx context.Context) (*Services, error)
 	// Dashboard shows the screen: the tasks of a project, or those of all where the name is empty.
 	Dashboard func(ctx context.Context, project string, all bool) error
-	// Shell talks with the person at In about one task, and answers the exit status of that.
-	Shell func(ctx context.Context, talk *TaskShell) (int, error)
 	// MCP turns this process into the server of tools, which may do what a person allows besides.
 	MCP func(version string, may []string) error
 	// Examine examines everything, and mends or brings back what it can. It opens for itself what can be opened.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -18,6 +19,7 @@ import (
 	"orange/internal/rules/task"
 	"orange/internal/rules/workflow"
 	"orange/internal/rules/yaml"
+	"orange/internal/ui/shell"
 )
 
 func shellCommand(p *Program) *cobra.Command {
@@ -34,9 +36,11 @@ the last line that failed.`,
 		Example: "  orange shell 4Fz\n  echo '/next --override \"I accept the risk\"' | orange shell 4Fz",
 		RunE: p.runFound(func(ctx context.Context, h *Services, id string) error {
 			p.lend()
-			p.guessed = nil    // its prompt names the task before every line
+			p.guessed = nil // its prompt names the task before every line
+			talk := shell.Shell{In: p.In, Out: p.Out, Terminal: p.Terminal,
+				History: filepath.Join(h.Home.Dir, "shell_history")}
 			p.Terminal = false // each line names the task's move in full: no question follows
-			status, err := p.Shell(ctx, &TaskShell{program: p, services: h, id: id})
+			status, err := talk.Run(ctx, &taskShell{program: p, services: h, id: id})
 			if err == nil && status != 0 {
 				err = &ended{status} // what failed is printed already
 			}
@@ -47,7 +51,7 @@ the last line that failed.`,
 
 // TaskShell is the command line's side of a conversation about one task: its commands are those of the command line
 // with a slash before them, about that task, and those that the task's workflow declares.
-type TaskShell struct {
+type taskShell struct {
 	program  *Program
 	services *Services
 	id       string
@@ -62,7 +66,7 @@ type TaskShell struct {
 
 // look finds out where the task is now, and what it may be asked for there: it may have been given another workflow,
 // too.
-func (t *TaskShell) look(ctx context.Context) (err error) {
+func (t *taskShell) look(ctx context.Context) (err error) {
 	if t.task, t.def, err = t.services.Queries.Pinned(ctx, t.id); err != nil {
 		return err
 	}
@@ -78,13 +82,13 @@ func (t *TaskShell) look(ctx context.Context) (err error) {
 }
 
 // Prompt names the task and where it is now.
-func (t *TaskShell) Prompt(ctx context.Context) (string, error) {
+func (t *taskShell) Prompt(ctx context.Context) (string, error) {
 	err := t.look(ctx)
 	return fmt.Sprintf("%s %s> ", t.task.Branch, t.task.Status), err
 }
 
 // Run runs the words of a line, and reports whether the person leaves with it.
-func (t *TaskShell) Run(ctx context.Context, words []string) (left bool, err error) {
+func (t *taskShell) Run(ctx context.Context, words []string) (left bool, err error) {
 	if err := t.look(ctx); err != nil {
 		return false, err
 	}
@@ -95,10 +99,10 @@ func (t *TaskShell) Run(ctx context.Context, words []string) (left bool, err err
 }
 
 // End ends the answer to a line as every command does, with an error where there is one.
-func (t *TaskShell) End(err error) int { return t.program.end(err) }
+func (t *taskShell) End(err error) int { return t.program.end(err) }
 
 // Complete are the lines that the beginning of one can become.
-func (t *TaskShell) Complete(ctx context.Context, line string) []string {
+func (t *taskShell) Complete(ctx context.Context, line string) []string {
 	words := strings.Fields(line)
 	if len(words) == 0 || strings.HasSuffix(line, " ") {
 		words = append(words, "")
@@ -127,7 +131,7 @@ func (t *TaskShell) Complete(ctx context.Context, line string) []string {
 // commands are those of the conversation, and below root the same as a tree: of those with the same words the shell's
 // own count, then the workflow's, then the moves out of the task's status, by their words and by the names of the
 // states that they lead to.
-func (t *TaskShell) commands() (root *cobra.Command, all []*cobra.Command) {
+func (t *taskShell) commands() (root *cobra.Command, all []*cobra.Command) {
 	root = &cobra.Command{SilenceUsage: true, SilenceErrors: true, Args: cobra.ArbitraryArgs, RunE: t.unknown}
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetIn(t.program.In)
@@ -203,7 +207,7 @@ func lineOf(c *cobra.Command) string { return strings.TrimSpace(c.CommandPath())
 func useLine(c *cobra.Command) string { return strings.TrimSpace(c.UseLine()) }
 
 // unknown refuses a line that no command has.
-func (t *TaskShell) unknown(c *cobra.Command, args []string) error {
+func (t *taskShell) unknown(c *cobra.Command, args []string) error {
 	line := append(strings.Fields(c.CommandPath()), args...)
 	_, all := t.commands()
 	var names []string
@@ -215,7 +219,7 @@ func (t *TaskShell) unknown(c *cobra.Command, args []string) error {
 }
 
 // own are the commands that the shell has in every workflow.
-func (t *TaskShell) own() []*cobra.Command {
+func (t *taskShell) own() []*cobra.Command {
 	p := t.program
 	next := t.about(taskNext(p), `/next [--override "why"] [--to STATE]`, 0)
 	redo := t.about(taskRedo(p), "/redo STATE"+withReason, 1)
@@ -250,7 +254,7 @@ func (t *TaskShell) own() []*cobra.Command {
 }
 
 // about makes a command of the command line one of the conversation, about its task, which takes so many words.
-func (t *TaskShell) about(c *cobra.Command, use string, takes int) *cobra.Command {
+func (t *taskShell) about(c *cobra.Command, use string, takes int) *cobra.Command {
 	run := c.RunE
 	c.Use, c.Long, c.Example, c.DisableFlagsInUseLine = use, "", "", true
 	c.Args = func(c *cobra.Command, args []string) error {
@@ -272,7 +276,7 @@ const withReason = ` [--reason "why"]`
 
 // words are the moves that the command line has a word for and that are open, in the order of a task's life. The line
 // names the task's move in full, and so no question follows.
-func (t *TaskShell) words() (out []*cobra.Command) {
+func (t *taskShell) words() (out []*cobra.Command) {
 	p := t.program
 	for _, word := range []func(*Program) *cobra.Command{taskSpawn, taskComplete, taskStuck, taskMerge, taskCancel} {
 		c := word(p)
@@ -297,13 +301,13 @@ func (t *TaskShell) words() (out []*cobra.Command) {
 }
 
 // to says where a move leads.
-func (t *TaskShell) to(to task.Status) string {
+func (t *taskShell) to(to task.Status) string {
 	state, _ := t.def.State(to)
 	return strings.TrimSpace("-> " + string(to) + "  " + state.About)
 }
 
 // leading is a command that asks for a move to a state.
-func (t *TaskShell) leading(to task.Status) *cobra.Command {
+func (t *taskShell) leading(to task.Status) *cobra.Command {
 	var reason string
 	c := t.about(&cobra.Command{Short: t.to(to), RunE: func(c *cobra.Command, _ []string) error {
 		return t.move(c.Context(), to, reason)
@@ -313,7 +317,7 @@ func (t *TaskShell) leading(to task.Status) *cobra.Command {
 }
 
 // help lists the commands.
-func (t *TaskShell) help(*cobra.Command, []string) error {
+func (t *taskShell) help(*cobra.Command, []string) error {
 	_, all := t.commands()
 	all = slices.DeleteFunc(all, func(c *cobra.Command) bool { return c.Hidden })
 	width := 0
@@ -331,7 +335,7 @@ func (t *TaskShell) help(*cobra.Command, []string) error {
 
 // move asks for a move. Asked for where the task is already, it begins that state again where the workflow lets the
 // actor do so; else it starts a dead agent again, and leaves a living one alone.
-func (t *TaskShell) move(ctx context.Context, to task.Status, reason string) error {
+func (t *taskShell) move(ctx context.Context, to task.Status, reason string) error {
 	actor, err := t.services.Identity.Actor(ctx, t.id, "")
 	if err != nil {
 		return err
@@ -351,7 +355,7 @@ func (t *TaskShell) move(ctx context.Context, to task.Status, reason string) err
 	return t.program.tellOutcome(out, "")
 }
 
-func (t *TaskShell) again(ctx context.Context, one task.Task, def *workflow.Definition, actor task.Actor) error {
+func (t *taskShell) again(ctx context.Context, one task.Task, def *workflow.Definition, actor task.Actor) error {
 	state, _ := def.State(one.Status)
 	if state.RespawnPrompt.Name == "" {
 		return t.program.tellOutcome(record.Outcome{Task: one}, "") // no agent can be started there
@@ -367,7 +371,7 @@ func (t *TaskShell) again(ctx context.Context, one task.Task, def *workflow.Defi
 }
 
 // atWork says that the state's agent is at work, where that is why it was not started again.
-func (t *TaskShell) atWork(ctx context.Context, one task.Task, state workflow.State, refused error) error {
+func (t *taskShell) atWork(ctx context.Context, one task.Task, state workflow.State, refused error) error {
 	sessions, err := t.services.Queries.Sessions(ctx, []task.Task{one})
 	if err != nil {
 		return err
@@ -380,7 +384,7 @@ func (t *TaskShell) atWork(ctx context.Context, one task.Task, state workflow.St
 }
 
 // status is what a person wants to know between two lines; orange task show has the rest.
-func (t *TaskShell) status(ctx context.Context) error {
+func (t *taskShell) status(ctx context.Context) error {
 	actor, err := t.services.Identity.Looker(ctx, t.id)
 	if err != nil {
 		return err

@@ -112,7 +112,7 @@ func says(t *testing.T, line string) (c *clerk, out string, status int) {
 	w := printable.NewWriter(&b)
 	p := &Program{services: &Services{Commands: c, Queries: c, Identity: c}}
 	p.In, p.Out, p.Err = strings.NewReader(""), w, w
-	talk := &TaskShell{program: p, services: p.services, id: "T1"}
+	talk := &taskShell{program: p, services: p.services, id: "T1"}
 	_, err := talk.Run(t.Context(), strings.Split(line, "|"))
 	if errors.Is(err, errShown) {
 		err = nil
@@ -194,7 +194,7 @@ func TestALineOfAConversationIsCompleted(t *testing.T) {
 	c := &clerk{def: book()}
 	p := &Program{services: &Services{Commands: c, Queries: c, Identity: c}}
 	p.In, p.Out = strings.NewReader(""), printable.NewWriter(&bytes.Buffer{})
-	talk := &TaskShell{program: p, services: p.services, id: "T1"}
+	talk := &taskShell{program: p, services: p.services, id: "T1"}
 	if _, err := talk.Prompt(t.Context()); err != nil {
 		t.Fatal(err)
 	}

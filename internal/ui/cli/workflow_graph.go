@@ -2,12 +2,16 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"orange/internal/proof/graph"
 	"orange/internal/rules/yaml"
+	"orange/internal/run/proc"
+	"orange/workflows"
 )
 
 func workflowGraph(p *Program) *cobra.Command {
@@ -31,7 +35,7 @@ func workflowGraph(p *Program) *cobra.Command {
 			text, drawn := graph.Draw(def, form)
 			if !drawn {
 				text, _ = graph.Draw(def, graph.FormDOT)
-				if text, err = p.Dot(ctx, text); err != nil {
+				if text, err = svgOf(ctx, text); err != nil {
 					return err
 				}
 			}
@@ -55,6 +59,16 @@ func workflowSchema(p *Program) *cobra.Command {
 			"put it next to your workflows, and let the first line of each say so:\n\n  # " +
 			"yaml-language-server: $schema=schema.json",
 		Example: "  orange workflow schema > \"$(orange workflow path)/schema.json\"",
-		RunE:    func(*cobra.Command, []string) error { return p.print(string(p.Schema)) },
+		RunE:    func(*cobra.Command, []string) error { return p.print(string(workflows.Schema)) },
 	}
+}
+
+// svgOf has Graphviz draw a graph in its language.
+func svgOf(ctx context.Context, graph string) (string, error) {
+	result, err := proc.Run(ctx, proc.Command{Name: "dot", Args: []string{"-Tsvg"}, Stdin: strings.NewReader(graph)})
+	if proc.NotInstalled(err) {
+		err = errors.New("cannot draw it as svg: the program dot was not found; install Graphviz (Debian: apt-get " +
+			"install graphviz), or print it with --format mermaid")
+	}
+	return string(result.Stdout), err
 }
