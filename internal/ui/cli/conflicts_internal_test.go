@@ -34,13 +34,13 @@ func conflicting() *feed {
 func listed(t *testing.T, f *feed, inJSON bool) (out, talk string) {
 	t.Helper()
 	var o, e bytes.Buffer
-	p := &Program{}
+	p := &finder{}
 	p.Out, p.Err, p.json = printable.NewWriter(&o), printable.NewWriter(&e), inJSON
 	services := &Services{Queries: f}
 	if inJSON {
 		services.Queries = timed{f}
 	}
-	if _, err := (lister{finder: &p.finder}).listOnce(t.Context(), services); err != nil {
+	if _, err := (lister{finder: p}).listOnce(t.Context(), services); err != nil {
 		t.Fatal(err)
 	}
 	return o.String(), e.String()

@@ -20,7 +20,7 @@ func TestAPullRequestIsALinkAtATerminalAlone(t *testing.T) {
 		address         string
 	}{{100, true, true, address}, {100, false, false, address}, {0, false, false, address}, {100, true, false, bad}} {
 		var out bytes.Buffer
-		p := &Program{}
+		p := &finder{}
 		p.Out = printable.NewWriter(&out)
 		p.Err = printable.NewWriter(&out)
 		p.OutTerminal = func() (int, bool) { return at.width, at.coloured }
@@ -29,7 +29,7 @@ func TestAPullRequestIsALinkAtATerminalAlone(t *testing.T) {
 		if err := sayReport(&p.printer, record.Report{Task: one}, task.Timing{}, nil, nil); err != nil {
 			t.Fatal(err)
 		}
-		if err := (lister{finder: &p.finder}).list([]task.Task{one}, known{}); err != nil {
+		if err := (lister{finder: p}).list([]task.Task{one}, known{}); err != nil {
 			t.Fatal(err)
 		}
 		if err := p.flush(); err != nil {

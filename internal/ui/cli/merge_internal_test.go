@@ -68,11 +68,11 @@ func (openTo) Actor(context.Context, string, string) (task.Actor, error) { retur
 func TestMerge_tellsInJSONWhatWasMergedBeforeItFailed(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	p := &Program{}
+	p := &finder{}
 	p.json, p.Out, p.Err = true, printable.NewWriter(&out), printable.NewWriter(io.Discard)
 	w := train{err: errors.New("origin is gone; 1 more task was not tried")}
 	h := &Services{Commands: w, Queries: uncompared{}, Identity: openTo{}}
-	err := mergeAll(t.Context(), &p.finder, h, record.MergeMany{Project: "garden"})
+	err := mergeAll(t.Context(), p, h, record.MergeMany{Project: "garden"})
 	if status := p.end(err); status != exitFailed {
 		t.Errorf("it ended with status %d", status)
 	}

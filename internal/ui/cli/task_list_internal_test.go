@@ -62,11 +62,11 @@ func TestLists_fitEveryTerminalAndAreWholeInAPipe(t *testing.T) {
 	for _, want := range []wanted{{}, {mine: true}} {
 		for _, width := range []int{50, 80, 120, 200, 0} {
 			var out bytes.Buffer
-			p := &Program{}
+			p := &finder{}
 			p.Out = printable.NewWriter(&out)
 			p.Err = printable.NewWriter(&out)
 			p.OutTerminal = func() (int, bool) { return width, false }
-			_, err := lister{finder: &p.finder, want: want}.listOnce(t.Context(), &Services{Queries: c})
+			_, err := lister{finder: p, want: want}.listOnce(t.Context(), &Services{Queries: c})
 			if err := errors.Join(err, p.flush()); err != nil {
 				t.Fatal(err)
 			}
@@ -124,11 +124,11 @@ func TestTaskList_saysEachQuestionOnceAndOneProjectNotAtAll(t *testing.T) {
 			one.tasks[5].Project = "tea"
 		}
 		var out bytes.Buffer
-		p := &Program{}
+		p := &finder{}
 		p.Out = printable.NewWriter(&out)
 		p.Err = printable.NewWriter(&out)
 		p.OutTerminal = func() (int, bool) { return c.width, false }
-		_, err := lister{finder: &p.finder, want: c.want}.listOnce(t.Context(), &Services{Queries: one})
+		_, err := lister{finder: p, want: c.want}.listOnce(t.Context(), &Services{Queries: one})
 		err = errors.Join(err, p.flush())
 		text := strings.ReplaceAll(out.String(), "\n  ", " ")
 		questions, projects := strings.Count(text, "asks: which"), strings.Count(text, "garden")
@@ -166,10 +166,10 @@ func TestTaskList_hasWhatEndedInATimeTheLastFirst(t *testing.T) {
 		{wanted{window: stats.Window{Until: now.Add(-day)}}, "lives long", "CHANGED"},
 	} {
 		var out bytes.Buffer
-		p := &Program{}
+		p := &finder{}
 		p.Out, p.Err = printable.NewWriter(&out), printable.NewWriter(&out)
 		tasks := slices.Clone(f.tasks)
-		_, err := lister{finder: &p.finder, want: c.want}.listOnce(t.Context(), &Services{Queries: f})
+		_, err := lister{finder: p, want: c.want}.listOnce(t.Context(), &Services{Queries: f})
 		f.tasks = tasks // it was sorted in its place
 		var ids []string
 		lines := strings.Split(strings.TrimSpace(out.String()), "\n")
@@ -207,9 +207,9 @@ func TestTaskList_saysOfANeedWhatTheOtherPlacesSay(t *testing.T) {
 	t.Parallel()
 	f := hasty{crowded{&feed{conflicts: map[string]conflict.Overview{}}}}
 	var out bytes.Buffer
-	p := &Program{}
+	p := &finder{}
 	p.Out, p.Err = printable.NewWriter(&out), printable.NewWriter(&out)
-	_, err := lister{finder: &p.finder}.listOnce(t.Context(), &Services{Queries: f})
+	_, err := lister{finder: p}.listOnce(t.Context(), &Services{Queries: f})
 	if err != nil || !strings.Contains(out.String(), "needs you: handed in by Eye, not reviewed") {
 		t.Errorf("%v, it says\n%s", err, out.String())
 	}

@@ -166,11 +166,11 @@ func TestWatchList_tellsOfTasksThatBelongIntoTheListOrDid(t *testing.T) {
 		gone: []string{"comes"},
 	}
 	var out, talk bytes.Buffer
-	p := &Program{}
+	p := &finder{}
 	p.Out, p.Err = printable.NewWriter(&out), printable.NewWriter(&talk)
 	ctx, off := context.WithTimeout(t.Context(), time.Millisecond)
 	defer off()
-	l := &liveList{lister: lister{finder: &p.finder, filter: record.Filter{Project: "garden", Status: "working"}}}
+	l := &liveList{lister: lister{finder: p, filter: record.Filter{Project: "garden", Status: "working"}}}
 	err := l.watch(ctx, &Services{Queries: f})
 	if status := p.report(err); status != exitStopped {
 		t.Errorf("status %d: %s", status, &talk)

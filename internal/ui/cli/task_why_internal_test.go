@@ -43,13 +43,13 @@ func TestWhy_saysWhatIsToBeDoneAndOnlyCountsRulesThatHaveNothingToSay(t *testing
 			"\nwaits for\n  the hook push_branch: it is pending\n    wait a moment\n"},
 	} {
 		var out bytes.Buffer
-		p := &Program{}
+		p := &finder{}
 		p.Out, p.Err, p.utc = printable.NewWriter(&out), printable.NewWriter(&out), true
 		c.e.About, c.e.Task = "Builds.", task.Task{ID: "4Fz", Status: "working", Live: true, EnteredAt: at}
 		if name == "over" || name == "over, with a hook" {
 			c.e.Task.Status, c.e.Task.Live = "done", false
 		}
-		(&explainer{finder: &p.finder}).why(c.e, nil)
+		(&explainer{finder: p}).why(c.e, nil)
 		if err := p.flush(); err != nil || out.String() != c.want {
 			t.Errorf("%s: %v, it says\n%s\nwant\n%s", name, err, out.String(), c.want)
 		}
