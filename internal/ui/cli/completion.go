@@ -154,7 +154,7 @@ func (p *Program) flagOffers() map[string]offers {
 // taskOffers are tasks of the present project, or of all: by their ids, or by their branches where a branch was begun.
 func (f *finder) taskOffers(over bool) offers {
 	return func(ctx context.Context, h *Services, args []string, begun string) ([]cobra.Completion, error) {
-		filter, err := f.filter(ctx, h, false)
+		filter, err := f.filterOf(ctx, h, false)
 		if err != nil {
 			return nil, err
 		}

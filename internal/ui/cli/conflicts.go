@@ -8,7 +8,7 @@ import (
 	"orange/internal/rules/task"
 )
 
-// conflicts is what was found last of the conflicts of tasks, by project. It says where that is not known.
+// lastConflicts is what was found last of the conflicts of tasks, by project. It says where that is not known.
 func lastConflicts(ctx context.Context, p *printer, h *Services, tasks []task.Task) map[string]conflict.Overview {
 	all := map[string]conflict.Overview{}
 	for i := range tasks {
@@ -49,7 +49,7 @@ func conflictLines(all conflict.Overview, id string) (lines []string) {
 	return lines
 }
 
-// whatConflicts finds out what a task conflicts with. Where that cannot be done, the answer says why: what the task may
+// conflictsNow finds out what a task conflicts with. Where that cannot be done, the answer says why: what the task may
 // do does not depend on it.
 func conflictsNow(ctx context.Context, h *Services, t task.Task) conflict.Overview {
 	all, err := h.Queries.ConflictsOf(ctx, t)

@@ -44,7 +44,7 @@ func (p *Program) examine(ctx context.Context, asked record.Examination) error {
 	return sayFindings(&p.printer, found)
 }
 
-// findings tells what was found. A problem that is left is a failure of the command, told already.
+// sayFindings tells what was found. A problem that is left is a failure of the command, told already.
 func sayFindings(p *printer, found []record.Finding) error {
 	problems, warnings := 0, 0
 	for _, f := range found {

@@ -128,7 +128,7 @@ func (f *finder) byWords(ctx context.Context, h *Services, text string) ([]task.
 	if len(wanted) == 0 {
 		return nil, nil
 	}
-	filter, err := f.filter(ctx, h, false)
+	filter, err := f.filterOf(ctx, h, false)
 	if err != nil {
 		return nil, err
 	}
@@ -181,7 +181,7 @@ const mostOfID = 60
 // noTask says that there is no such task, and which one may be meant.
 func (f *finder) noTask(ctx context.Context, h *Services, word string) error {
 	var names []string
-	if filter, err := f.filter(ctx, h, false); err == nil {
+	if filter, err := f.filterOf(ctx, h, false); err == nil {
 		filter.Live, filter.Brief = true, true
 		live, err := h.Queries.Tasks(ctx, filter)
 		if err != nil {
@@ -243,9 +243,9 @@ func (f *finder) idsOf(ctx context.Context, h *Services, args []string, all bool
 	return h.Queries.All(ctx, f.project)
 }
 
-// filter chooses the tasks of the project that is named, or else of the one that the working directory is in; those of
-// all where it is in none.
-func (f *finder) filter(ctx context.Context, h *Services, all bool) (filter record.Filter, err error) {
+// filterOf chooses the tasks of the project that is named, or else of the one that the working directory is in; those
+// of all where it is in none.
+func (f *finder) filterOf(ctx context.Context, h *Services, all bool) (filter record.Filter, err error) {
 	filter.Project = f.project
 	if !all {
 		if filter.Project, err = f.projectMeant(ctx, h); err != nil {

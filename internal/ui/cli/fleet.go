@@ -450,7 +450,7 @@ func refusedBy(host remote.Host, reply remote.Reply) error {
 	return errors.New(text)
 }
 
-// fleetResult asks for what became of a request whose answer was lost.
+// result asks for what became of a request whose answer was lost.
 func (fl fleet) result() *cobra.Command {
 	return &cobra.Command{
 		Use: "result KEY", Short: "Ask again for the answer to a request whose answer was lost", Args: between(1, 1),

@@ -12,7 +12,7 @@ import (
 	"orange/internal/rules/task"
 )
 
-// fleetCreate creates a task at a host. Its id is made here, so that a repeat after a lost answer is the same task.
+// create creates a task at a host. Its id is made here, so that a repeat after a lost answer is the same task.
 func (fl fleet) create() *cobra.Command {
 	c := taskCreate(fl.program)
 	var on string

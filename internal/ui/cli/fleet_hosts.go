@@ -270,7 +270,7 @@ func sayHosts(p *printer, views []hostView) error {
 	return p.table(table{rows: rows, gives: []int{5, 4, 1}})
 }
 
-// fleetAttach opens an agent's window, at the host that has the task.
+// attach opens an agent's window, at the host that has the task.
 func (fl fleet) attach() *cobra.Command {
 	var on, role string
 	c := &cobra.Command{

@@ -204,7 +204,7 @@ func (z zone) inZone(at time.Time) time.Time {
 	return at.Local()
 }
 
-// listServed lists the tasks of the hosts that are there, and those of the server that no such host has.
+// list lists the tasks of the hosts that are there, and those of the server that no such host has.
 func (s servedFleet) list(ctx context.Context, h *Services, f remote.Fleet, on string, call remote.Call,
 	want wanted) error {
 	known, err := s.program.Served.Known(ctx)
@@ -282,7 +282,7 @@ func unlistedTasks(z zone, known remote.ServerView, all []told, on string, call 
 	return out
 }
 
-// servedCreate creates a task at whichever host has a place for it.
+// create creates a task at whichever host has a place for it.
 func (s servedFleet) create() *cobra.Command {
 	c := taskCreate(s.program)
 	var on string

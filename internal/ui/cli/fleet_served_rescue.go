@@ -9,7 +9,7 @@ import (
 	"orange/internal/api/remote"
 )
 
-// servedRescue gives tasks of a lost host to another one.
+// rescue gives tasks of a lost host to another one.
 func (s servedFleet) rescue() *cobra.Command {
 	var host, to, reason string
 	c := &cobra.Command{

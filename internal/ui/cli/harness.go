@@ -126,7 +126,7 @@ tokens, and so Orange asks first.`,
 	return c
 }
 
-// tested prints what was found out, and fails where the program is not what the file describes.
+// sayProbed prints what was found out, and fails where the program is not what the file describes.
 func sayProbed(p *printer, r harness.Probed, s *harness.Started, failed error) error {
 	fine := r.OK() && (s == nil || s.Ended && failed == nil)
 	if p.json {

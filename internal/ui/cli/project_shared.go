@@ -84,7 +84,7 @@ func projectAccept(p *Program) *cobra.Command {
 	}
 }
 
-// settle does something about the changed settings of a project, and says of which.
+// changeShared does something about the changed settings of a project, and says of which.
 func changeShared(ctx context.Context, p *finder, h *Services, done string,
 	do func(task.Project) ([]gitconfig.Change, error)) error {
 	project, err := p.projectOf(ctx, h)

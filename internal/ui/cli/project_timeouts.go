@@ -40,26 +40,11 @@ func withTimeouts(h *Services, project task.Project, words []string) (task.Proje
 // knownState says what is wrong with the name of a state: some workflow that can be had must have it.
 // A workflow that cannot be read may be the one.
 func knownState(h *Services, name string) error {
-	files, err := h.Workflows.Workflows()
-	if err != nil {
+	known, unread, err := statesOf(h)
+	if err != nil || slices.Contains(known, name) {
 		return err
 	}
-	var known, unread []string
-	for _, file := range files {
-		def, err := h.Workflows.Workflow(file.Name)
-		if err != nil {
-			unread = append(unread, fmt.Sprintf("%q", file.Name))
-			continue
-		}
-		if _, exists := def.State(task.Status(name)); exists {
-			return nil
-		}
-		for i := range def.States {
-			known = append(known, string(def.States[i].Name))
-		}
-	}
-	slices.Sort(known)
-	text := fmt.Sprintf("found the state %q in --timeout, %s", name, yaml.Expected(name, slices.Compact(known)))
+	text := fmt.Sprintf("found the state %q in --timeout, %s", name, yaml.Expected(name, known))
 	if len(unread) > 0 {
 		text += "; these workflows could not be read: " + strings.Join(unread, ", ")
 	}

@@ -232,12 +232,7 @@ func (t *taskShell) own() []*cobra.Command {
 		}
 		return out, cobra.ShellCompDirectiveNoFileComp
 	}
-	complete(next, "to", func(*cobra.Command, []string, string) (out []cobra.Completion, _ cobra.ShellCompDirective) {
-		for i := range t.def.States {
-			out = append(out, string(t.def.States[i].Name))
-		}
-		return out, cobra.ShellCompDirectiveNoFileComp
-	})
+	complete(next, "to", cobra.FixedCompletions(stateNames(t.def), cobra.ShellCompDirectiveNoFileComp))
 	status := taskShow(p)
 	if !p.json {
 		status = &cobra.Command{RunE: func(c *cobra.Command, _ []string) error { return t.status(c.Context()) }}

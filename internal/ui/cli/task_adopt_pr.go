@@ -86,7 +86,7 @@ func notYetATask(ctx context.Context, h *Services, project task.Project, a recor
 	return nil
 }
 
-// outside puts what others wrote into a new task: the title, quoted, as its summary, the text, quoted, before the
+// withOutside puts what others wrote into a new task: the title, quoted, as its summary, the text, quoted, before the
 // context. Both stay out where someone wrote them who may not write to the repository, and is not trusted: an agent
 // would read them.
 func withOutside(p *printer, n task.New, from record.Issue, what string, trusted bool) task.New {

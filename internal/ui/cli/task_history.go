@@ -64,7 +64,7 @@ any state of escalation, whichever move made it.`,
 
 const formatBuild = "build"
 
-// logEntries prints a task's history for other programs: one entry a line, with and without --json.
+// printLogEntries prints a task's history for other programs: one entry a line, with and without --json.
 func printLogEntries(ctx context.Context, p *printer, h *Services, id string) error {
 	entries, err := h.Queries.LogEntries(ctx, id)
 	if err != nil {

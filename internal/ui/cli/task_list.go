@@ -55,7 +55,7 @@ zone, which counts from its beginning to its end. In JSON the two times are "ent
 			"  orange task list --done --since 2026-11-29 --until 2026-11-29",
 		RunE: p.run(func(ctx context.Context, h *Services, _ []string) error {
 			var err error
-			if l.filter, err = l.finder.filter(ctx, h, all); err != nil {
+			if l.filter, err = l.filterOf(ctx, h, all); err != nil {
 				return err
 			}
 			if l.want.window, err = p.window(when, time.Now()); err != nil {
@@ -163,28 +163,11 @@ func wholeNeeds(ctx context.Context, h *Services, filter record.Filter,
 
 // knownStatus refuses a status that no workflow has: its list would never have a task.
 func knownStatus(h *Services, status task.Status) error {
-	all, err := h.Workflows.Workflows()
-	if err != nil {
-		return err
+	names, unread, err := statesOf(h)
+	if err != nil || len(unread) > 0 || slices.Contains(names, string(status)) {
+		return err // one that cannot be read may have it
 	}
-	var names []string
-	for _, one := range all {
-		if one.Problem != "" {
-			return nil // it may be one of its
-		}
-		def, err := h.Workflows.Workflow(one.Name)
-		if err != nil {
-			return err
-		}
-		for i := range def.States {
-			names = append(names, string(def.States[i].Name))
-		}
-	}
-	if slices.Contains(names, string(status)) {
-		return nil
-	}
-	slices.Sort(names)
-	return usage("found %q as --status, %s", status, yaml.Expected(string(status), slices.Compact(names)))
+	return usage("found %q as --status, %s", status, yaml.Expected(string(status), names))
 }
 
 // whoNeed are those of tasks that need a person, the oldest need first.
@@ -406,7 +389,7 @@ func lookOf(t task.Task, session string, need record.Need) printable.Paint {
 	return printable.Plain
 }
 
-// marks says how a task's agents are, and what a person should look at.
+// marksOf says how a task's agents are, and what a person should look at.
 func marksOf(t task.Task, session string, need record.Need, before []record.Before) string {
 	switch {
 	case t.Queued():

@@ -16,7 +16,7 @@ import (
 // mover asks for moves of a task, and tells what became of them.
 type mover struct{ *finder }
 
-// move makes a command that asks for the move which a word stands for in the task's workflow.
+// moveCommand makes a command that asks for the move which a word stands for in the task's workflow.
 func moveCommand(p *Program, use, short, example, command string) *cobra.Command {
 	var ask asker
 	c := &cobra.Command{

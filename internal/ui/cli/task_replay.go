@@ -114,7 +114,7 @@ func groupsOf(all []replay.Replayed) []untoldGroup {
 	return out
 }
 
-// replayed tells what came of decisions that were made again; file is the workflow by whose rules they were, if
+// sayReplays tells what came of decisions that were made again; file is the workflow by whose rules they were, if
 // by another one's.
 func sayReplays(p *printer, all replay.Replays, file string, strict bool) error {
 	var sum replay.Replayed
@@ -166,7 +166,7 @@ func sayReplays(p *printer, all replay.Replays, file string, strict bool) error 
 	return nil
 }
 
-// differences tells of one task what came out otherwise; with all that cannot be compared, each for itself.
+// sayDifferences tells of one task what came out otherwise; with all that cannot be compared, each for itself.
 func sayDifferences(p *printer, r replay.Replayed, each bool) {
 	if r.Trouble != "" {
 		p.say("%s cannot be looked at: %s", r.Task, r.Trouble)
@@ -184,7 +184,7 @@ func sayDifferences(p *printer, r replay.Replayed, each bool) {
 	}
 }
 
-// groups prints what cannot be compared.
+// printGroups prints what cannot be compared.
 func printGroups(p *printer, all []untoldGroup) error {
 	rows := [][]string{{"CANNOT BE COMPARED", "STATE", "WHY", "TASKS"}}
 	for _, g := range all {

@@ -57,7 +57,7 @@ end.`,
 			if err != nil {
 				return err
 			}
-			filter, err := p.filter(ctx, h, all)
+			filter, err := p.filterOf(ctx, h, all)
 			if err != nil {
 				return err
 			}

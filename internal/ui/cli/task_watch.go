@@ -100,7 +100,7 @@ func (w *watched) begin(ctx context.Context, p *finder, h *Services, args []stri
 		return 0, err
 	}
 	if len(args) == 0 {
-		filter, err := p.filter(ctx, h, all)
+		filter, err := p.filterOf(ctx, h, all)
 		w.project = filter.Project
 		return cursor, err
 	}
@@ -111,11 +111,7 @@ func (w *watched) begin(ctx context.Context, p *finder, h *Services, args []stri
 	if err != nil {
 		return 0, err
 	}
-	var states []string
-	for i := range def.States {
-		states = append(states, string(def.States[i].Name))
-	}
-	if !slices.Contains(states, w.until) {
+	if states := stateNames(def); !slices.Contains(states, w.until) {
 		err = usage("found %q as --until, %s", w.until, yaml.Expected(w.until, states))
 	}
 	return cursor, err

@@ -8,7 +8,7 @@ import (
 	"orange/internal/rules/task"
 )
 
-// before is how the tasks are that some tasks wait for, as far as the record says, by the one that waits.
+// beforeOf is how the tasks are that some tasks wait for, as far as the record says, by the one that waits.
 func beforeOf(ctx context.Context, p *printer, h *Services, tasks []task.Task) map[string][]record.Before {
 	all := map[string][]record.Before{}
 	for i := range tasks {

@@ -1,9 +1,13 @@
 package cli
 
 import (
+	"slices"
+	"strconv"
+
 	"github.com/spf13/cobra"
 
 	"orange/internal/rules/task"
+	"orange/internal/rules/workflow"
 	"orange/internal/rules/yaml"
 )
 
@@ -46,4 +50,28 @@ func workflowNamed(h *Services, name string) (WorkflowFile, error) {
 	}
 	return WorkflowFile{}, task.Notef(task.ErrNotFound, "there is no workflow %q%s; %q lists them", name,
 		yaml.Guess(name, names), "orange workflow list")
+}
+
+// statesOf are the names of the states of all workflows, each once and sorted, and the quoted names of the workflows
+// that cannot be read.
+func statesOf(h *Services) (states, unread []string, err error) {
+	files, err := h.Workflows.Workflows()
+	for _, file := range files {
+		def, no := h.Workflows.Workflow(file.Name)
+		if no != nil {
+			unread = append(unread, strconv.Quote(file.Name))
+			continue
+		}
+		states = append(states, stateNames(def)...)
+	}
+	slices.Sort(states)
+	return slices.Compact(states), unread, err
+}
+
+func stateNames(def *workflow.Definition) []string {
+	names := make([]string, len(def.States))
+	for i := range def.States {
+		names[i] = string(def.States[i].Name)
+	}
+	return names
 }

@@ -105,7 +105,7 @@ func (m migration) tasks(ctx context.Context, h *Services) ([]task.Task, error) 
 		}
 		return h.Queries.Tasks(ctx, record.Filter{Prefix: id})
 	}
-	filter, err := m.filter(ctx, h, !m.allTasks)
+	filter, err := m.filterOf(ctx, h, !m.allTasks)
 	if err != nil {
 		return nil, err
 	}

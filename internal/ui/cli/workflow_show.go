@@ -40,7 +40,7 @@ func workflowShow(p *Program) *cobra.Command {
 	}
 }
 
-// passedBy is what a task has passed at the good ends of a workflow; nothing of one that is broken.
+// passedOf is what a task has passed at the good ends of a workflow; nothing of one that is broken.
 func passedOf(h *Services, one WorkflowFile) ([]guarantee.GoodEnd, error) {
 	if one.Problem != "" {
 		return nil, nil

@@ -65,7 +65,7 @@ func workspaceList(p *Program) *cobra.Command {
 	return c
 }
 
-// holdings prints the worktrees, and below them what was set aside of some.
+// sayHoldings prints the worktrees, and below them what was set aside of some.
 func sayHoldings(p *printer, all []record.Holding, aside []record.Aside) error {
 	if p.json {
 		return p.printJSON(map[string]any{"workspaces": orEmpty(all), "aside": orEmpty(aside)})
