@@ -20,7 +20,7 @@ import (
 // Program is the command line with the world that it talks to. Every field is required, where it does not say
 // otherwise.
 type Program struct {
-	finder
+	finder // with In, Out, Err, and what the terminal there can do
 
 	Version string
 	// Open opens the services when the first command needs it, so that version and help need nothing.

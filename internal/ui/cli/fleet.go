@@ -48,11 +48,13 @@ const longestRequest = 10 * time.Minute
 // fleet is the commands of orange fleet, which ask other hosts over ssh, or those that a server knows.
 type fleet struct {
 	answerer // for this host, which is one of them
+
+	served Served // nil where there is no server
 }
 
 func fleetCommands(p *Program) *cobra.Command {
-	fl := fleet{newAnswerer(p)}
-	if p.Served != nil {
+	fl := fleet{newAnswerer(p), p.Served}
+	if fl.served != nil {
 		return servedFleet{fl}.commands()
 	}
 	c := p.group("fleet", "Work with the tasks of several hosts, over ssh",
@@ -172,10 +174,10 @@ func (fl fleet) forward(ctx context.Context, h *Services, f remote.Fleet, c *cob
 	at, id, err := fl.whose(ctx, h, f, on, args[0], remote.RepeatOf(c.Name()) == api.Reads)
 	host, unknown := f.Host(on)
 	reads := remote.RepeatOf(c.Name()) == api.Reads
-	if unknown == nil && err != nil && !errors.Is(err, remote.ErrNotReached) && (fl.program.Served == nil || reads) {
+	if unknown == nil && err != nil && !errors.Is(err, remote.ErrNotReached) && (fl.served == nil || reads) {
 		at, id, err = host, args[0], nil // the host says it in its own words
 	}
-	if fl.program.Served != nil && errors.Is(err, remote.ErrNotHeld) && (c.Name() == "cancel" || c.Name() == "delete") {
+	if fl.served != nil && errors.Is(err, remote.ErrNotHeld) && (c.Name() == "cancel" || c.Name() == "delete") {
 		return servedFleet{fl}.cancelWaiting(ctx, c, id)
 	}
 	if err != nil {
@@ -316,7 +318,7 @@ func (fl fleet) ask(ctx context.Context, h *Services, host remote.Host, call rem
 // it, too: only who reads may take another one's task of a beginning or a branch then.
 func (fl fleet) whose(ctx context.Context, h *Services, f remote.Fleet, on, word string, reads bool) (remote.Host,
 	string, error) {
-	if fl.program.Served != nil {
+	if fl.served != nil {
 		return servedFleet{fl}.holder(ctx, f, on, word, reads)
 	}
 	hosts := f.All()
@@ -377,7 +379,7 @@ func chosenHost(word string, found []remote.Found, at []remote.Host, lost []stri
 // more, and then kept under the key.
 func (fl fleet) send(ctx context.Context, h *Services, f remote.Fleet, host remote.Host, call remote.Call,
 	key string) error {
-	if fl.program.Served != nil { // it repeats and keeps requests by itself
+	if fl.served != nil { // it repeats and keeps requests by itself
 		reply, err := h.Fleet.Ask(ctx, host, call, longestRequest)
 		if err != nil {
 			return err
@@ -459,8 +461,8 @@ its key: what was done is not done twice, and what was not done is done now. Whe
 server, it says so if what was done is lost with its host.`,
 		Example: "  orange fleet result 5MZK2Q3RXW4T7YBN6VJPL8HCD",
 		RunE: fl.inFleet(func(ctx context.Context, h *Services, f remote.Fleet, args []string) error {
-			if fl.program.Served != nil {
-				reply, err := fl.program.Served.Result(ctx, args[0])
+			if fl.served != nil {
+				reply, err := fl.served.Result(ctx, args[0])
 				if err != nil {
 					return err
 				}

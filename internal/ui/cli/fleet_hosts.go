@@ -287,7 +287,7 @@ own: F12 returns to where you were.`,
 			if at.Here || at.Name == f.Name {
 				return fl.tellAttach(h.Commands.Attach(ctx, id, role, !fl.json))
 			}
-			if fl.program.Served != nil && at.SSH == "" {
+			if fl.served != nil && at.SSH == "" {
 				return usage("cannot open the window of task %s from here: host %s does not say how ssh reaches it; "+
 					"write \"ssh: [USER@]HOST\" into its fleet.yml, or log in there: orange task attach %s", id,
 					at.Name, id)

@@ -66,7 +66,7 @@ With --json each task also has "host", and "hosts" says of each host whether it 
 		if want.done, err = c.Flags().GetBool("done"); err != nil {
 			return err
 		}
-		if fl.program.Served != nil {
+		if fl.served != nil {
 			return servedFleet{fl}.list(ctx, h, f, on, call, want)
 		}
 		return listAll(&fl.printer, fl.askAll(ctx, h, f, hosts, call), want, nil)

@@ -55,7 +55,7 @@ func (s servedFleet) commands() *cobra.Command {
 // other hosts have pushed of it.
 func (s servedFleet) holder(ctx context.Context, f remote.Fleet, on, word string, reads bool) (remote.Host, string,
 	error) {
-	found, err := s.program.Served.Find(ctx, word)
+	found, err := s.served.Find(ctx, word)
 	if err != nil {
 		return remote.Host{}, "", err
 	}
@@ -79,7 +79,7 @@ func (s servedFleet) holder(ctx context.Context, f remote.Fleet, on, word string
 	}
 	t := found[0]
 	if t.Host == "" {
-		known, err := s.program.Served.Known(ctx)
+		known, err := s.served.Known(ctx)
 		if err != nil {
 			return remote.Host{}, "", err
 		}
@@ -106,7 +106,7 @@ func (s servedFleet) cancelWaiting(ctx context.Context, c *cobra.Command, id str
 	if yes, err := c.Flags().GetBool("yes"); err != nil || !yes {
 		return usage("cannot ask whether to cancel task %s, which waits for a place: say --yes", id)
 	}
-	if err := s.program.Served.Cancel(ctx, id); err != nil {
+	if err := s.served.Cancel(ctx, id); err != nil {
 		return err
 	}
 	if s.json {
@@ -139,7 +139,7 @@ func (s servedFleet) hosts() *cobra.Command {
 90 seconds is lost: the exit status is 1 then. Its agents may go on all the same.`,
 		Example: "  orange fleet hosts --json",
 		RunE: s.inFleet(func(ctx context.Context, _ *Services, _ remote.Fleet, _ []string) error {
-			known, err := s.program.Served.Known(ctx)
+			known, err := s.served.Known(ctx)
 			if err != nil {
 				return err
 			}
@@ -207,7 +207,7 @@ func (z zone) inZone(at time.Time) time.Time {
 // list lists the tasks of the hosts that are there, and those of the server that no such host has.
 func (s servedFleet) list(ctx context.Context, h *Services, f remote.Fleet, on string, call remote.Call,
 	want wanted) error {
-	known, err := s.program.Served.Known(ctx)
+	known, err := s.served.Known(ctx)
 	if err != nil {
 		return err
 	}
@@ -296,7 +296,7 @@ place by then, it says what the task waits for, and the task is created as soon 
 		if err != nil {
 			return err
 		}
-		born, err := s.program.Served.Create(ctx, b)
+		born, err := s.served.Create(ctx, b)
 		if err != nil {
 			return err
 		}
@@ -306,7 +306,7 @@ place by then, it says what the task waits for, and the task is created as soon 
 		if born.There {
 			return sayThere(&s.printer, born.Task)
 		}
-		known, err := s.program.Served.Known(ctx)
+		known, err := s.served.Known(ctx)
 		if err != nil {
 			return err
 		}

@@ -52,7 +52,7 @@ func (s servedFleet) rescueOne(ctx context.Context, f remote.Fleet, word, to, re
 	if err != nil {
 		return err
 	}
-	t, err := s.program.Served.Rescue(ctx, id, to, reason)
+	t, err := s.served.Rescue(ctx, id, to, reason)
 	if err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func (s servedFleet) rescueAll(ctx context.Context, f remote.Fleet, host, to, re
 	if _, err := f.Host(host); err != nil {
 		return err
 	}
-	known, err := s.program.Served.Known(ctx)
+	known, err := s.served.Known(ctx)
 	if err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func (s servedFleet) rescueAll(ctx context.Context, f remote.Fleet, host, to, re
 		if t.Host != host {
 			continue
 		}
-		given, err := s.program.Served.Rescue(ctx, t.ID, to, reason)
+		given, err := s.served.Rescue(ctx, t.ID, to, reason)
 		if err != nil {
 			failed, last = append(failed, rescued{ID: t.ID, Host: t.Host, Epoch: t.Epoch, Error: err.Error()}), err
 			s.warn("task %s: %v", t.ID, err)
