@@ -125,7 +125,7 @@ func TestEightCreatesOfOneBranchMakeOneTask(t *testing.T) {
 	}
 }
 
-func TestEightRequestsForOneMoveMakeOneTransitionAndOneSetOfHooks(t *testing.T) {
+func TestEightRequestsAtOnceMoveATaskAndRunHooksOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.create("feat/a", "--no-spawn")

@@ -64,7 +64,7 @@ func areas() []area {
 	}
 }
 
-func TestEveryFault_isSaidClearlyLosesNothingAndLeavesTheOtherTasksAlone(t *testing.T) {
+func TestEveryFault_isReportedLosesNothingAndLeavesOtherTasksAlone(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("takes long; make test-all runs it")

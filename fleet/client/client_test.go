@@ -149,7 +149,7 @@ func call(words ...string) remote.Call {
 	return remote.Call{V: remote.Version, Argv: append([]string{"task"}, words...)}
 }
 
-func TestARequestIsSignedForTheHostAndTheEpochThatTheTaskHas(t *testing.T) {
+func TestAClientSignsARequestForTheTasksHostAndEpoch(t *testing.T) {
 	t.Parallel()
 	c, f := newClient(t)
 	asked := call("merge", "--override=checked by hand", "--", id)
@@ -251,7 +251,7 @@ func TestFailuresKeepTheirKind(t *testing.T) {
 	}
 }
 
-func TestARequestWhoseAnswerIsLostIsKeptAndAskedAgainUnderItsKey(t *testing.T) {
+func TestAfterALostAnswerTheClientAsksAgainUnderTheSameKey(t *testing.T) {
 	t.Parallel()
 	c, f := newClient(t)
 	f.ask = func(wire.Ask) (wire.Reply, error) {

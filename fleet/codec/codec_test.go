@@ -98,7 +98,7 @@ func TestWhatWasSaidBeforeTheFleetHadAKeyIsRead(t *testing.T) {
 	}
 }
 
-func TestReadRefusesAKeyFileThatOthersCanReadOrThatHasNoKey(t *testing.T) {
+func TestReadRefusesAnEmptyKeyFileAndOneThatOthersCanRead(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "keys")
 	for text, want := range map[string]string{"": "no key", "# none\n": "no key", "abc\n": "line 1",

@@ -285,7 +285,7 @@ func TestAsked_answersARepeatAndJudgesTheRest(t *testing.T) {
 }
 
 // The host checks the signature too; custody has the newest list, and knows at once who is not in it any more.
-func TestAsked_letsNothingGoThatAPersonOfTheListDidNotSign(t *testing.T) {
+func TestAsked_refusesWhatNoPersonOfTheListHasSigned(t *testing.T) {
 	t.Parallel()
 	s := heldBy(t, newCustody(t), "h1")
 	r := request(s, "k")

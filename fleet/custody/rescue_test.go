@@ -31,7 +31,7 @@ func TestSummary_isWhatTheHostHasToldOnceItHas(t *testing.T) {
 	}
 }
 
-func TestAHostThatCouldNotTakeTheTaskIsAskedAgainAfterAnotherHadIt(t *testing.T) {
+func TestARescueOffersTheTaskToHostsThatRefusedItBefore(t *testing.T) {
 	t.Parallel()
 	s := heldBy(t, newCustody(t).Accepted(wire.OfferAnswer{Host: "h2", Unfit: "no claude"}, now), "h1")
 	if c := s.Summary(); len(c.Not) > 0 || len(c.Because) > 0 {

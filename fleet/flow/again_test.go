@@ -183,7 +183,7 @@ func (h *hostRuns) ends(t *testing.T, why enums.TimeoutType) {
 }
 
 // A host that lives keeps its lease, whatever the workflow goes through.
-func TestHost_keepsItsLeaseInANewRunAndAfterALongCall(t *testing.T) {
+func TestHost_keepsItsLeaseInNewRunsAndAfterLongCalls(t *testing.T) {
 	t.Parallel()
 	h := newHostRuns(t)
 	here := wire.Of(wire.Here{Host: "h1", Free: 2})

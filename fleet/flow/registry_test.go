@@ -175,7 +175,7 @@ func TestRegistry_refusesAnExpiredInvitationAndWhatNoAuthoritySigned(t *testing.
 	}
 }
 
-func TestRegistry_newListsComeFromTheAuthorityAndOlderOnesDoNotComeBack(t *testing.T) {
+func TestRegistry_takesNewListsOfTheAuthorityAndRefusesOlderOnes(t *testing.T) {
 	t.Parallel()
 	c := newClub(t)
 	var removed, back error

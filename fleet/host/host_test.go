@@ -308,7 +308,7 @@ func TestTake_bringsATaskBackFromItsSnapshot(t *testing.T) {
 }
 
 // A host that is to bring a task back, and has it still as it was before another host had it, lets go of that first.
-func TestTake_letsGoOfWhatItHadBeforeItBringsTheTaskBack(t *testing.T) {
+func TestTake_dropsItsOldCopyBeforeItBringsTheTaskBack(t *testing.T) {
 	t.Parallel()
 	for _, known := range []bool{true, false} { // whether it knows already that the task was taken away
 		r := newRig(t)

@@ -217,7 +217,7 @@ func TestTheAuthorityJudgesByItsOwnFiles(t *testing.T) {
 	}
 }
 
-func TestAJoinWithoutARequestForACertificateIsRefusedWhereTheConnectionIsEncrypted(t *testing.T) {
+func TestAnEncryptedFleetRefusesAJoinWithoutACertificateRequest(t *testing.T) {
 	t.Parallel()
 	a, s, _ := fleet(t, true)
 	j := beginJoin(t, t.TempDir(), inviteLine(t, a, s, signed.OfHosts, "h1"))
@@ -292,7 +292,7 @@ func keyOf(t *testing.T, passphrase string) string {
 	return path
 }
 
-func TestAMachineOfAPersonAndAHostWarnsOfKeysThatAgentsReach(t *testing.T) {
+func TestAJoinWarnsWhereAgentsCouldReachAPersonsKeys(t *testing.T) {
 	t.Parallel()
 	a, s, _ := fleet(t, false)
 	home := t.TempDir()

@@ -88,7 +88,7 @@ func TestText_isWhatPrometheusReads(t *testing.T) {
 	}
 }
 
-func TestText_ofAFleetThatCouldNotBeLookedAtSaysNothingOfItsTasks(t *testing.T) {
+func TestText_ofAnUnreachableFleetSaysNothingOfItsTasks(t *testing.T) {
 	t.Parallel()
 	f := fleet()
 	f.Err = errors.New("no answer")

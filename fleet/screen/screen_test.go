@@ -81,7 +81,7 @@ func newScreen(t *testing.T) (*view, *hosts) {
 	return v, h
 }
 
-func TestTheListHasTheTasksOfSilentHostsAsTheyWereLastTold(t *testing.T) {
+func TestTheListShowsTasksOfSilentHostsAsLastReported(t *testing.T) {
 	t.Parallel()
 	v, _ := newScreen(t)
 	all, cursor, err := v.All(t.Context())

@@ -124,7 +124,7 @@ func TestAttackerABC_cannotAddASigner(t *testing.T) {
 }
 
 // Attackers cannot (docs/proof.md): create or rescue a task with what was signed for something else.
-func TestAttackerABC_cannotCreateOrRescueWithWhatAPersonSignedForSomethingElse(t *testing.T) {
+func TestAttackerABC_cannotReuseASignatureToCreateOrRescue(t *testing.T) {
 	t.Parallel()
 	b := wire.Birth{Project: "web", On: "any", Summary: "one", Harness: []string{"pi"}, Workflow: "w@1", Rules: "r",
 		Context: "c", Branch: "b"}

@@ -12,7 +12,7 @@ import (
 
 // A fault of the screen is reported once: at once where the watch over the agents goes on, else as the error that the
 // program ends with.
-func TestAFaultOfTheScreenIsToldOnceAndTheWatchGoesOnUntilItIsEnded(t *testing.T) {
+func TestAScreenFaultIsReportedOnceAndTheWatchGoesOn(t *testing.T) {
 	t.Parallel()
 	a := &app{dir: t.TempDir()}
 	broken := &dashboard.Fault{Where: "it drew the list", Why: "index out of range"}

@@ -9,7 +9,7 @@ import (
 )
 
 // Where nothing is kept for the next task yet, it is to get what the task before had, and not the bearings alone.
-func TestARunnerStartsTheNextTasksRunnerInTheEnvironmentOfItsOwn(t *testing.T) {
+func TestARunnerPassesItsEnvironmentToTheNextTasksRunner(t *testing.T) {
 	t.Parallel()
 	kept := proc.WithEnviron(t.Context(), func() proc.Environ { return proc.Environ{Own: []string{"KEPT=yes"}} })
 	a := &app{place: place{asker: environment.NewAsker([]string{"PATH=/bearings"})}, runner: true}

@@ -146,7 +146,7 @@ func anchors(text string) map[string]bool {
 
 // A row of docs/proof.md about attackers of a fleet is a promise: a test's comment has its words, and every such
 // comment is of a row.
-func TestEveryThingThatAnAttackerOfAFleetCannotDoHasATest(t *testing.T) {
+func TestEachPromiseAboutAttackersOfAFleetHasATest(t *testing.T) {
 	t.Parallel()
 	_, table, _ := strings.Cut(page(t, "docs/proof.md"), "\n| cannot |")
 	table, _, _ = strings.Cut(table, "\n\n")

@@ -20,7 +20,7 @@ func outlets() map[string]string {
 	}
 }
 
-func TestEverythingIsPrintedThroughTheWritersThatMakeItFitToBeShown(t *testing.T) {
+func TestProgramsPrintOnlyThroughWritersThatMakeTextSafe(t *testing.T) {
 	t.Parallel()
 	used := map[string]bool{}
 	for _, f := range sources(t) {

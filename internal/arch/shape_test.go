@@ -224,3 +224,23 @@ func TestTheReadmeStaysShort(t *testing.T) {
 		t.Errorf("README.md has %d lines, at most %d", n, maxReadme)
 	}
 }
+
+// testWord finds the words of a test's name: each begins with a capital or behind "_", and an acronym is one.
+var testWord = regexp.MustCompile(`[A-Z]?[a-z]+|[A-Z]+|[0-9]+`)
+
+func TestNamesOfTestsAreSentencesOfFewWords(t *testing.T) {
+	t.Parallel()
+	const most = 12
+	name := regexp.MustCompile(`(?m)^func (?:Test|Fuzz|Benchmark)(\w+)\(`)
+	for _, f := range sources(t) {
+		if !f.test {
+			continue
+		}
+		_, _, text := parsed(t, f)
+		for _, found := range name.FindAllSubmatch(text, -1) {
+			if words := testWord.FindAllString(string(found[1]), -1); len(words) > most {
+				t.Errorf("%s: the name of Test%s has %d words: say it in %d", f.path, found[1], len(words), most)
+			}
+		}
+	}
+}

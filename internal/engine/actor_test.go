@@ -65,7 +65,7 @@ func TestActor_findsOutWhoAsks(t *testing.T) {
 	}
 }
 
-func TestHome_isForNobodyWhoIsAnAgentOrBelowOne(t *testing.T) {
+func TestHome_refusesAgentsAndProgramsBelowThem(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.create("first", true)
@@ -102,7 +102,7 @@ func TestARespawn_endsTheSeatOfTheAgentBefore(t *testing.T) {
 	}
 }
 
-func TestTheSecretOfASeat_standsNowhereOnDisk(t *testing.T) {
+func TestTheSecretOfASeat_isNeverOnDisk(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.create("fix", true)

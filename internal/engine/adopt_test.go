@@ -71,7 +71,7 @@ func TestARebuild_takesTasksThatClaimTheSameInOneTransaction(t *testing.T) {
 	}
 }
 
-func TestATask_thatCannotBeWrittenKeepsNoOtherAway(t *testing.T) {
+func TestARebuild_adoptsTheOthersWhereOneTaskCannotBeWritten(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ids := []string{w.reach("working"), w.reach("reviewing"), w.reach("pending")}
@@ -95,7 +95,7 @@ func TestATask_thatCannotBeWrittenKeepsNoOtherAway(t *testing.T) {
 	}
 }
 
-func TestATask_thatAnotherProcessTakesABranchFromDuringARebuildComesBackWithAnotherOne(t *testing.T) {
+func TestARebuild_givesANewBranchWhereAnotherProcessTookIt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	first := w.reach("working")
@@ -123,7 +123,7 @@ func TestATask_thatAnotherProcessTakesABranchFromDuringARebuildComesBackWithAnot
 }
 
 // The tasks of a rebuild that is cut short are on record, or as they were.
-func TestARebuild_hasABoundOfTasksInATransactionAndStopsBetweenTwo(t *testing.T) {
+func TestARebuild_adoptsTasksInBatchesAndStopsBetweenTwo(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.reach("pending")

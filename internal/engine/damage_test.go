@@ -368,7 +368,7 @@ func rounds(short, usual, long int) int {
 
 // Defect: the id of one damaged row made verify crash, and nothing compared hooks' states, seats and renderings with
 // anything.
-func TestAFlippedBit_inAnyColumnOfTheRecordIsNamedWhereAnythingTellsAndNothingCrashes(t *testing.T) {
+func TestFlippedBits_inAnyColumnCrashNothingAndAreNamedWhereDetectable(t *testing.T) {
 	t.Parallel()
 	w := inhabited(t)
 	seed := rand.Uint64()

@@ -58,7 +58,7 @@ func TestDied_movesOnTheEvidenceThatTheAgentLeft(t *testing.T) {
 }
 
 // Defect: an auto-advance left the task in review without a reviewer, and Orange no longer watched it.
-func TestDied_movesTheTaskWithAReviewerThatIsWatchedInItsTurn(t *testing.T) {
+func TestDied_startsAReviewerWhoseOwnDeathIsSeenToo(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.reach("working")
@@ -71,7 +71,7 @@ func TestDied_movesTheTaskWithAReviewerThatIsWatchedInItsTurn(t *testing.T) {
 	wantText(t, "status", string(w.task(id).Status), "reviewing")
 }
 
-func TestDied_toldManyTimesByManyHasOneConsequence(t *testing.T) {
+func TestDied_reportedByManyAtOnceHasOneConsequence(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.reach("planning")
@@ -113,7 +113,7 @@ func TestDied_andACommandAtTheSameInstantMakeOneMove(t *testing.T) {
 	}
 }
 
-func TestDied_isLeftForLaterWhileHooksAreOwedThatMayExplainIt(t *testing.T) {
+func TestDied_waitsForPendingHooksThatMayExplainTheDeath(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.reach("agent-review")
@@ -130,7 +130,7 @@ func TestDied_isLeftForLaterWhileHooksAreOwedThatMayExplainIt(t *testing.T) {
 	}
 }
 
-func TestDied_twiceInOneStatusLeadsToThePersonAndKeepsTheCount(t *testing.T) {
+func TestDied_twiceInOneStatusLeadsToStuckAndCountsBoth(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.reach("working")
@@ -266,7 +266,7 @@ func TestTheSeatOfAnAttemptThatFailed_ends(t *testing.T) {
 
 // Defect, found by the simulation: the death came between the start and the note of it, and the note gave the
 // dead agent its seat back: its death was met a second time.
-func TestDied_leavesADeathForLaterWhoseStartIsNotOnRecordYet(t *testing.T) {
+func TestDied_waitsUntilTheStartOfTheAgentIsOnRecord(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.runner.dead = true
@@ -304,7 +304,7 @@ func TestDied_leavesADeathForLaterWhoseStartIsNotOnRecordYet(t *testing.T) {
 
 // Defect, found by the simulation: a start ended the agent that it replaces and was cut off before it was noted;
 // a move took its place, and Orange reported the death of the replaced agent as if it had happened by itself.
-func TestDied_ofAnAgentWhoseSuccessorWasBegunHasNoConsequence(t *testing.T) {
+func TestDied_ofAReplacedAgentHasNoConsequence(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.create("fix", true).Task.ID
@@ -337,7 +337,7 @@ func (lostRules) Pinned(context.Context, task.WorkflowRef) (*workflow.Definition
 }
 
 // "Could not look" is no word that a task was deleted: the monitor hears why nothing followed.
-func TestDied_saysThatTheRulesAreGone(t *testing.T) {
+func TestDeathsAndTimeouts_reportMissingRules(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.reach("working")

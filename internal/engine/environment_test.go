@@ -117,7 +117,7 @@ func TestEnvironment_isRenewedByAPersonsRespawnAndRetry(t *testing.T) {
 	w.wantTold(id, "")
 }
 
-func TestEnvironment_ofATaskThatWaitsForAWorkspaceIsKeptUntilItDoesNot(t *testing.T) {
+func TestEnvironment_isKeptWhileATaskWaitsForAWorkspace(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.repository.project.PoolSize = 1
@@ -144,7 +144,7 @@ func TestEnvironment_ofATaskThatWaitsForAWorkspaceIsKeptUntilItDoesNot(t *testin
 }
 
 // The variables of a task are there before its first program, and gone where there is no task.
-func TestVariablesOfATask_areSetBeforeItStartsAndGoWithIt(t *testing.T) {
+func TestTaskVariables_existBeforeTheFirstProgramAndGoWithTheTask(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	n := task.New{Project: w.repository.project, Branch: "own", Summary: "mend the gate", Harness: "claude",
@@ -165,7 +165,7 @@ func TestVariablesOfATask_areSetBeforeItStartsAndGoWithIt(t *testing.T) {
 	}
 }
 
-func TestEnvironment_thatCannotBeKeptHoldsNobodyUp(t *testing.T) {
+func TestEnvironment_thatCannotBeKeptStopsNoTask(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.environments.fail = errPerformer
@@ -190,7 +190,7 @@ func (q *quick) Events(ctx context.Context, id string, after int) ([]history.Eve
 
 // Found by the simulation: a monitor had made the workspace ready before the person's program came to keep, and
 // then nothing was kept.
-func TestEnvironment_isKeptAlsoWhereSomebodyElseWasQuickerToPerformTheHooks(t *testing.T) {
+func TestEnvironment_isKeptWhereAnotherProcessPerformedTheHooksFirst(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.create("later", false).Task.ID

@@ -15,7 +15,7 @@ import (
 	"orange/internal/rules/task"
 )
 
-func TestAStatusThatAnAgentWrites_isPutBackAndToldOnce(t *testing.T) {
+func TestAStatusThatAnAgentWrites_isRestoredAndNotedOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.reach("working")
@@ -38,7 +38,7 @@ func TestAStatusThatAnAgentWrites_isPutBackAndToldOnce(t *testing.T) {
 	wantText(t, "hooks", w.performer.done(), "")
 }
 
-func TestATaskThatIsBornWithAWorkspace_hasNobodyElsesHandInItsHeader(t *testing.T) {
+func TestANewTaskWithAWorkspace_reportsNoEditOfItsHeader(t *testing.T) {
 	t.Parallel()
 	for _, status := range []task.Status{"pending", "clarification", "agent-review", "reviewing"} {
 		t.Run(string(status), func(t *testing.T) {
@@ -106,7 +106,7 @@ func TestWhatPeopleMaySetInTheHeader_isTakenOver(t *testing.T) {
 	}
 }
 
-func TestABrokenHeader_getsANewOneAboveAndIsToldOnce(t *testing.T) {
+func TestABrokenHeader_getsANewOneAboveAndIsNotedOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.reach("working")

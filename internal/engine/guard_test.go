@@ -58,7 +58,7 @@ func (a *acted) Perform(ctx context.Context, job record.Job) (record.Effect, err
 	return record.Effect{Said: "done"}, nil
 }
 
-func TestGuardHooks_holdsBackWhatIsSeenOutside(t *testing.T) {
+func TestGuardHooks_holdsBackHooksWithOutsideEffects(t *testing.T) {
 	t.Parallel()
 	for name, g := range map[string]*guard{
 		"held": {refuses: errElsewhere}, "held, and its own": {}, "not held": {free: true, refuses: errElsewhere}} {
@@ -85,7 +85,7 @@ func TestGuardHooks_holdsBackWhatIsSeenOutside(t *testing.T) {
 }
 
 // What becomes of an act that waits is said by who wanted it: a hook is tried again, and a merge is not.
-func TestAnActThatWaits_saysWhoDoesItLater(t *testing.T) {
+func TestAHeldBackAct_saysWhetherOrangeRepeatsIt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	g := &guard{refuses: errUnanswered}
@@ -111,7 +111,7 @@ func TestAnActThatWaits_saysWhoDoesItLater(t *testing.T) {
 }
 
 // An act that is on its way when the lease ends is ended, and says so; what was done by then stays done.
-func TestGuardHooks_endsAnActWithItsContext(t *testing.T) {
+func TestGuardHooks_endsARunningHookWithTheLease(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		fails error
@@ -247,7 +247,7 @@ func (l leased) Merge(ctx context.Context, t task.Task, order record.MergeOrder,
 
 // Whether origin got it is not known: the history does not say that nothing was merged, and the merge is made good once
 // origin can be asked.
-func TestAMergeThatIsCutShortByTheLease_isNoFailedMerge(t *testing.T) {
+func TestAMergeThatLosesItsLeaseMidway_isNoFailedMerge(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	l := leased{&branch{fakeRepository: w.repository}, &guard{}}

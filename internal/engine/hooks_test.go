@@ -183,7 +183,7 @@ func TestAfterTwoCrashesTheWorkerHearsThatAPersonIsNext(t *testing.T) {
 	}
 }
 
-func TestAHookThatTells_knowsItsEvent(t *testing.T) {
+func TestNotifyAndRunCommand_knowTheEventOfTheirMove(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	seen := w.watch()

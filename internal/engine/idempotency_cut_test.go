@@ -117,7 +117,7 @@ func (w *world) asked(id string) (all []history.Event) {
 }
 
 // At whichever step the program is killed: the repeat does what was not done, and nothing is done twice.
-func TestARequestWithAKey_thatIsKilledAtAnyStepIsDoneOnce(t *testing.T) {
+func TestARequestWithAKey_killedAtAnyStepHappensOnce(t *testing.T) {
 	t.Parallel()
 	for name, r := range keyedRequests() {
 		t.Run(name, func(t *testing.T) {
@@ -154,7 +154,7 @@ func TestARequestWithAKey_thatIsKilledAtAnyStepIsDoneOnce(t *testing.T) {
 	}
 }
 
-func TestCreate_thatIsKilledAtAnyStepMakesOneTaskAndStartsItOnce(t *testing.T) {
+func TestCreate_killedAtAnyStepMakesAndStartsOneTask(t *testing.T) {
 	t.Parallel()
 	for step := 1; ; step += stride() {
 		w := newWorld(t)

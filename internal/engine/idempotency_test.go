@@ -124,7 +124,7 @@ func TestARequestWithAKey_isDoneOnceAndAnsweredAgain(t *testing.T) {
 	}
 }
 
-func TestARequestWithAKey_isAnsweredWhenTheTaskHasMovedOn(t *testing.T) {
+func TestARequestWithAKey_isAnsweredAlikeAfterLaterMoves(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.reach("working")
@@ -146,7 +146,7 @@ func TestARequestWithAKey_isAnsweredWhenTheTaskHasMovedOn(t *testing.T) {
 	}
 }
 
-func TestARequestWithAKey_thatHadNothingToDoDoesNothingLater(t *testing.T) {
+func TestARequestWithAKey_thatDidNothingDoesNothingLater(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.reach("working")

@@ -65,7 +65,7 @@ func (w *world) goesOn(id string) (told string, open bool) {
 }
 
 // Defect: a merge that was cut short after its work was gone on with only by a run that named its task.
-func TestGoOnMerging_movesATaskWhoseWorkIsInTheDefaultBranch(t *testing.T) {
+func TestGoOnMerging_movesATaskWhoseWorkIsAlreadyMerged(t *testing.T) {
 	t.Parallel()
 	w, _, id := cutShort(t, false, task.Merge{Strategy: "squash"})
 	if told, open := w.goesOn(id); !open || told != `its merge had been cut short, and the default branch has the `+
@@ -94,7 +94,7 @@ func TestGoOnMerging_movesATaskWhoseWorkIsInTheDefaultBranch(t *testing.T) {
 }
 
 // Who overrode the conditions of a merge has answered for it.
-func TestGoOnMerging_movesATaskInSpiteOfConditionsThatAPersonOverrode(t *testing.T) {
+func TestGoOnMerging_heedsAPersonsOverrideOfConditions(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	k := &killed{branch: &branch{fakeRepository: w.repository}}
@@ -162,7 +162,7 @@ func TestGoOnMerging_asksNoOriginThatWasLeftOut(t *testing.T) {
 	}
 }
 
-func TestGoOnMerging_leavesTheMergeToWhoeverIsAtWorkOnIt(t *testing.T) {
+func TestGoOnMerging_leavesAMergeThatAnotherProcessPerforms(t *testing.T) {
 	t.Parallel()
 	w, k, id := cutShort(t, false, task.Merge{})
 	release, free, err := w.files.TryLock(id + ".merging")

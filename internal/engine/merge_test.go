@@ -101,7 +101,7 @@ func TestMerge_movesTheTaskOnWhatGitSaidBeforeIt(t *testing.T) {
 	}
 }
 
-func TestMerge_looksAnewWhereTheBranchHasSomethingToMerge(t *testing.T) {
+func TestMerge_looksAgainWhereTheBranchHasSomethingToMerge(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	b := &branch{fakeRepository: w.repository}

@@ -68,7 +68,7 @@ func TestMerge_ofAMergedPullRequestMergesNothingHere(t *testing.T) {
 	}
 }
 
-func TestMerge_ofAMergedPullRequestGoesOnWhereItWasCutShort(t *testing.T) {
+func TestMerge_ofAMergedPullRequestFinishesWhatWasCutShort(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.requested("reviewing")
@@ -114,7 +114,7 @@ func TestMerge_isRefusedWhileThePullRequestIsOpen(t *testing.T) {
 	}
 }
 
-func TestMerge_isLocalWhereNoPullRequestStandsForIt(t *testing.T) {
+func TestMerge_isLocalWhereNoPullRequestCoversIt(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		pr   record.PullRequest
@@ -222,7 +222,7 @@ func TestPRSeen_thatTheWorkflowRefusesIsNotedOnce(t *testing.T) {
 	}
 }
 
-func TestPRSeen_marksATaskWhosePullRequestWasMergedWithAnotherHeadThanWasReviewed(t *testing.T) {
+func TestPRSeen_marksATaskWhoseMergedHeadWasNotReviewed(t *testing.T) {
 	t.Parallel()
 	const mark = "merged feed, reviewed beef: look at what lies between"
 	w := newWorld(t)
@@ -241,7 +241,7 @@ func TestPRSeen_marksATaskWhosePullRequestWasMergedWithAnotherHeadThanWasReviewe
 }
 
 // The mark is part of the move: nothing that dies behind it takes it away.
-func TestMerge_ofAPullRequestWithAnotherHeadMarksTheTaskInTheMoveItself(t *testing.T) {
+func TestMerge_marksAnUnreviewedHeadInTheMoveItself(t *testing.T) {
 	t.Parallel()
 	const mark = "merged feed, reviewed beef: look at what lies between"
 	w := newWorld(t)
@@ -327,7 +327,7 @@ func (w *world) withPending(id string) error {
 	return errors.New("no hook is owed")
 }
 
-func TestPRSeen_toldByManyAtOnceWhileAPersonMergesMovesTheTaskOnce(t *testing.T) {
+func TestPRSeen_ofManyDuringAPersonsMergeMovesOnce(t *testing.T) {
 	t.Parallel()
 	for range 5 {
 		w := newWorld(t)
@@ -374,7 +374,7 @@ func TestPRSeen_notesWhatTheChecksComeToWhenThatIsNew(t *testing.T) {
 	}
 }
 
-func TestMerge_hereThatWasCutShortAfterItsWorkGoesOnWhateverThePullRequestIs(t *testing.T) {
+func TestMerge_cutShortHereGoesOnDespiteAnOpenPullRequest(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	b := &branch{fakeRepository: w.repository, cut: true}

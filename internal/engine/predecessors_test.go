@@ -20,7 +20,7 @@ func (w *world) waiting(branch string, actor task.Actor, after ...string) (recor
 	})
 }
 
-func TestATaskThatWaits_startsWithTheEndOfTheLastOneAndItsCommitInTheBase(t *testing.T) {
+func TestAWaitingTask_startsWhenAllPredecessorsAreInTheBase(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	first, other := w.reach("reviewing"), w.create("other", true).Task.ID
@@ -51,7 +51,7 @@ func TestATaskThatWaits_startsWithTheEndOfTheLastOneAndItsCommitInTheBase(t *tes
 	}
 }
 
-func TestATaskThatWaits_startsByARuleOnceTheBaseHasTheCommit(t *testing.T) {
+func TestAWaitingTask_startsByItselfWhenTheCommitArrives(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	first := w.reach("reviewing")
@@ -90,7 +90,7 @@ func TestATaskThatWaits_startsByARuleOnceTheBaseHasTheCommit(t *testing.T) {
 	}
 }
 
-func TestATaskThatWaits_isQueuedWhereThePoolIsFullAndHearsOfADeletion(t *testing.T) {
+func TestAWaitingTask_notesDeletionsAndQueuesForAFullPool(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.repository.project.PoolSize = 1

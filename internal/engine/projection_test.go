@@ -103,7 +103,7 @@ func TestProjections_followEveryMove(t *testing.T) {
 	}
 }
 
-func TestAnEditOfAProjection_isKeptToldOnceAndPutBack(t *testing.T) {
+func TestAnEditOfAProjection_isKeptNotedOnceAndRestored(t *testing.T) {
 	t.Parallel()
 	for _, moment := range []struct {
 		name string
@@ -170,7 +170,7 @@ func TestAnEditOfAProjection_isKeptToldOnceAndPutBack(t *testing.T) {
 	}
 }
 
-func TestTheSameEditAgain_isToldAgain(t *testing.T) {
+func TestTheSameEditAgain_isNotedAgain(t *testing.T) {
 	t.Parallel()
 	w, id, _ := projecting(t)
 	for range 3 { // someone insists
@@ -209,7 +209,7 @@ func TestAProjectionThatLagsOrIsMissing_isRenewedInSilence(t *testing.T) {
 	}
 }
 
-func TestSomethingElseInPlaceOfAProjection_isAnErrorAndStaysAsItIs(t *testing.T) {
+func TestSomethingElseInPlaceOfAProjection_isRefusedAndKept(t *testing.T) {
 	t.Parallel()
 	outside := filepath.Join(t.TempDir(), "outside")
 	must(t, os.MkdirAll(outside, 0o755))
@@ -272,7 +272,7 @@ type brittle struct {
 
 func (brittle) Project(task.Task, string, []byte) error { return context.Canceled }
 
-func TestAnEdit_isToldOnceThoughTheFirstProgramEndsBeforeItPutsTheFileBack(t *testing.T) {
+func TestAnEdit_isNotedOnceWhereARestoreWasCutShort(t *testing.T) {
 	t.Parallel()
 	w, id, _ := projecting(t)
 	must(t, os.WriteFile(w.state(id), []byte("[]"), 0o644))
@@ -323,7 +323,7 @@ func TestTheDoctorOfAWorkflowWithoutProjections_readsNoHistoryForThem(t *testing
 	}
 }
 
-func TestTheDoctorIsToldHowAProjectionStands(t *testing.T) {
+func TestTheDoctorLearnsTheStateOfEachProjection(t *testing.T) {
 	t.Parallel()
 	w, id, _ := projecting(t)
 	old, err := os.ReadFile(w.state(id))
@@ -347,7 +347,7 @@ func TestTheDoctorIsToldHowAProjectionStands(t *testing.T) {
 	}
 }
 
-func TestAProjectionOfTheWorkflowBefore_isOldAndNobodysEdit(t *testing.T) {
+func TestAProjectionOfTheOldWorkflow_isOutdatedAndNoEdit(t *testing.T) {
 	t.Parallel()
 	w, id, warned := projecting(t)
 	other := strings.NewReplacer("version: 1", "version: 2", `{phase: "{status}", actors`,

@@ -105,7 +105,7 @@ func TestATaskThatWasRebuilt_isWhatItWas(t *testing.T) {
 }
 
 // What it owed is unknown: just as its hooks count as performed, its crashes count as passed.
-func TestATaskThatWasRebuilt_forgetsTheCrashesOfBeforeAMoveThatStillOwedHooks(t *testing.T) {
+func TestARebuiltTask_forgetsCrashesBeforeAMoveWithPendingHooks(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.reach("working")
@@ -152,7 +152,7 @@ func TestATaskThatWasRebuilt_goesOnAndItsEvidenceStaysSpent(t *testing.T) {
 	}
 }
 
-func TestATaskThatWasRebuilt_keepsItsLivingAgentFromPassingForAPerson(t *testing.T) {
+func TestARebuiltTask_takesNoLivingAgentForAPerson(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.reach("working")
@@ -166,7 +166,7 @@ func TestATaskThatWasRebuilt_keepsItsLivingAgentFromPassingForAPerson(t *testing
 	}
 }
 
-func TestATaskThatWasRebuilt_letsALivingAgentWithASeatGoOn(t *testing.T) {
+func TestARebuiltTask_keepsALivingAgentThatHasASeat(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.reach("working")
@@ -260,7 +260,7 @@ func TestAHeader_cannotGiveARebuiltTaskWhatItsHistoryDoesNot(t *testing.T) {
 	}
 }
 
-func TestATask_withAHeaderThatNobodyCanReadIsToldFromItsHistory(t *testing.T) {
+func TestATask_withABrokenHeaderIsRebuiltFromItsHistory(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.reach("working")
@@ -278,7 +278,7 @@ func TestATask_withAHeaderThatNobodyCanReadIsToldFromItsHistory(t *testing.T) {
 	}
 }
 
-func TestAHistory_thatIsBrokenIsNotAdoptedAndATornOneIs(t *testing.T) {
+func TestARebuild_adoptsATornHistoryAndNoBrokenOne(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.reach("working")

@@ -14,7 +14,7 @@ import (
 )
 
 // Defect: a worker that repeated its Handoff was refused 1,056 times in 19 minutes, and its task looked healthy.
-func TestAnAgentThatIsRefusedAgainAndAgain_needsAPersonAndWaitsForItsAnswers(t *testing.T) {
+func TestAnOftenRefusedAgent_needsAPersonAndGetsSlowAnswers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	var held []time.Duration

@@ -399,7 +399,7 @@ func TestDelete_waitsForTheWorkspace(t *testing.T) {
 }
 
 // Defect: a command that was mirroring the task while it was deleted made its folder again.
-func TestDelete_waitsForWhoeverMirrorsTheTask(t *testing.T) {
+func TestDelete_waitsForTheProcessThatMirrorsTheTask(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.reach("working")
@@ -417,7 +417,7 @@ func TestDelete_waitsForWhoeverMirrorsTheTask(t *testing.T) {
 	}
 }
 
-func TestAMoveThatDropsTheStartOfTheAgentItNeeds_asksForAPerson(t *testing.T) {
+func TestAMoveThatDropsItsAgentsStart_asksForAPerson(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.performer.fails[action.SpawnAgent] = errPerformer

@@ -82,7 +82,7 @@ func TestSay_isOnRecordWithWhoSaidItAndHow(t *testing.T) {
 	}
 }
 
-func TestSay_isAPersonsAct(t *testing.T) {
+func TestSay_countsAsAnActOfAPerson(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.reach("working")

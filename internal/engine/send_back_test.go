@@ -152,7 +152,7 @@ func red(fact string) decide.Setback {
 		Commit: "beef", Facts: []string{fact}}
 }
 
-func TestSendBack_ofOneFactHappensOnceWhoeverReportsIt(t *testing.T) {
+func TestSendBack_happensOncePerFactHoweverManyReportIt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.reach("reviewing")

@@ -82,7 +82,7 @@ func TestAHookThatFailed_isLeftAloneForAWhile(t *testing.T) {
 	wantText(t, "in its time", w.performer.done(), "spawn_agent")
 }
 
-func TestHooksBehindAFailedOne_waitUnlessTheyStandApart(t *testing.T) {
+func TestHooksBehindAFailedOne_waitUnlessTheyAreIndependent(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.reach("reviewing")
@@ -105,7 +105,7 @@ func TestHooksBehindAFailedOne_waitUnlessTheyStandApart(t *testing.T) {
 	}
 }
 
-func TestAFailureThatStandsApart_holdsUpNothing(t *testing.T) {
+func TestAnIndependentHooksFailure_holdsUpNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.reach("reviewing")
@@ -224,7 +224,7 @@ func TestSettle_ofATaskThatIsGoneIsNoError(t *testing.T) {
 	must(t, newWorld(t).Settle(t.Context(), "nobody"))
 }
 
-func TestTheCountOfCrashes_endsWithTheHooksOfAMoveAndNotOfARespawn(t *testing.T) {
+func TestCrashCount_endsAfterMoveHooksAndNotAfterRespawnHooks(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.reach("working")
@@ -252,7 +252,7 @@ func TestTheCountOfCrashes_endsWithTheHooksOfAMoveAndNotOfARespawn(t *testing.T)
 	}
 }
 
-func TestTheCountOfCrashes_endsWithoutAWordWhereNobodyHasCrashed(t *testing.T) {
+func TestCrashCount_leavesNoEventWhereNoAgentCrashed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.reach("agent-review")
@@ -263,7 +263,7 @@ func TestTheCountOfCrashes_endsWithoutAWordWhereNobodyHasCrashed(t *testing.T) {
 
 // Defect: a respawn that dropped the hooks of a move kept the count of the status before, and one crash more was
 // one too many.
-func TestTheCountOfCrashes_endsWithAMoveWhoseHooksARespawnDropped(t *testing.T) {
+func TestCrashCount_endsWithAMoveWhoseHooksARespawnDropped(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.reach("working")
@@ -296,7 +296,7 @@ func TestRespawn_isRefusedWhileTheAgentLivesAndToAgents(t *testing.T) {
 }
 
 // The record may learn of a death before the terminal does: then the window still shows a living program.
-func TestRespawn_startsAnAgentWhoseDeathWasCountedWhileItsWindowIsClosing(t *testing.T) {
+func TestRespawn_startsTheAgentWhileTheDeadOnesWindowIsClosing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.reach("working")
@@ -315,7 +315,7 @@ func interrupted(perform engine.Perform, during func(record.Job)) engine.Perform
 }
 
 // Defect: what a hook did while a later step dropped it was lost: its agent lived, and the task had no session.
-func TestAHookThatIsDroppedWhileItIsPerformed_leavesWhatItDid(t *testing.T) {
+func TestAHookDroppedWhileItRuns_keepsWhatItDid(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.runner.dead = true

@@ -66,7 +66,7 @@ func (w *world) types(id string) string {
 	return strings.Join(out, " ")
 }
 
-func TestTimeouts_areToldOnceEachAsTimePasses(t *testing.T) {
+func TestTimeouts_areReportedOnceEachAsTimePasses(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.limit("")
@@ -103,7 +103,7 @@ func TestTimeouts_areToldOnceEachAsTimePasses(t *testing.T) {
 	}
 }
 
-func TestTimeouts_beginAnewWithTheStatus(t *testing.T) {
+func TestTimeouts_beginAgainWithEachStatus(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.limit("")
@@ -215,7 +215,7 @@ func TestTimeouts_ofATaskThatWaitsForAWorkspaceCountToo(t *testing.T) {
 	}
 }
 
-func TestTimeouts_areToldByOneOfManyMonitors(t *testing.T) {
+func TestTimeouts_areReportedByOneOfManyMonitors(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.limit("cancelled")
@@ -241,7 +241,7 @@ func TestTimeouts_areToldByOneOfManyMonitors(t *testing.T) {
 	wantText(t, "history", w.types(id), "status.changed timeout.warning timeout.alert timeout.escalated auto.advanced")
 }
 
-func TestTimeouts_countAnewAfterAClockThatWasFarAhead(t *testing.T) {
+func TestTimeouts_countAgainAfterAClockWasFarAhead(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.limit("")

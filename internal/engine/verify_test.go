@@ -147,7 +147,7 @@ func TestAKeptText_thatIsChangedOrGoneIsNamed(t *testing.T) {
 }
 
 // Defect: the doctor missed texts that are never kept, and did not miss those that a decision only looked at.
-func TestTheDoctorAndVerify_missTheSameTexts(t *testing.T) {
+func TestTheDoctorAndVerify_reportTheSameMissingTexts(t *testing.T) {
 	t.Parallel()
 	w := inhabited(t)
 	all, err := filepath.Glob(filepath.Join(w.home, "tasks", "*", "*", "evidence", "*"))
@@ -246,7 +246,7 @@ func TestADecision_whoseInputsWereTakenAwayIsNamed(t *testing.T) {
 }
 
 // Defect: the end of the agents of a task that leaves its home was called changed by other hands.
-func TestATask_whoseAgentsEndedBecauseItLeavesHoldsItsPast(t *testing.T) {
+func TestALeavingTask_isNotCalledChangedByOtherHands(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.reach("working")
@@ -397,7 +397,7 @@ func TestARecord_thatOtherHandsHaveWrittenIntoIsNamed(t *testing.T) {
 	}
 }
 
-func TestATask_thatCannotBeReadKeepsNoOtherFromBeingLookedAt(t *testing.T) {
+func TestAnUnreadableTask_keepsNoOtherFromBeingVerified(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ids := []string{w.reach("working"), w.reach("planning")}
@@ -412,7 +412,7 @@ func TestATask_thatCannotBeReadKeepsNoOtherFromBeingLookedAt(t *testing.T) {
 	w.tamper("DELETE FROM tasks")
 }
 
-func TestATaskWithoutATrace_isFoundByItsPast(t *testing.T) {
+func TestATaskGoneFromTheRecord_isFoundByWhatIsLeft(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.reach("working")
@@ -486,7 +486,7 @@ func TestAMerge_thatFailsLeavesTheMirrorsEqualToTheRecord(t *testing.T) {
 	}
 }
 
-func TestTasksReadTogether_areLookedAtAloneWhereThatSaysOtherwise(t *testing.T) {
+func TestVerify_rereadsTasksAloneWhereABatchShowsProblems(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ids := []string{w.reach("working"), w.reach("reviewing")}

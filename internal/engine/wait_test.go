@@ -152,7 +152,7 @@ func (h halfNoted) Wait(ctx context.Context, id, role string, w task.Process) er
 	return errors.Join(h.Store.Wait(ctx, id, role, w), context.Canceled)
 }
 
-func TestWait_whoseNotingIsCancelledTakesItBackToo(t *testing.T) {
+func TestWait_thatIsCancelledWhileNotingRemovesItsNoteToo(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.reach("agent-review")

@@ -87,7 +87,7 @@ func TestWhy_changesNothing(t *testing.T) {
 	w.edit(id, "status: done     ", "status: working")
 }
 
-func TestWhy_glancesAtWhatIsOutsideOfTheDocument(t *testing.T) {
+func TestWhy_peeksAtEvidenceOutsideOfTheDocument(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.reach("reviewing")

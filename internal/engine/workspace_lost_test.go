@@ -17,7 +17,7 @@ func (w *world) elsewhere() *world {
 	return w.lose()
 }
 
-func TestATaskFromAnotherMachine_takesAFreeWorkspaceAndStartsItsRole(t *testing.T) {
+func TestATaskFromAnotherMachine_getsAWorkspaceAndItsAgent(t *testing.T) {
 	t.Parallel()
 	for status, hooks := range map[task.Status]string{
 		"planning": "acquire_workspace spawn_agent", "agent-review": "acquire_workspace spawn_reviewer",
@@ -91,7 +91,7 @@ func TestATaskFromAnotherMachine_hasAWorkspaceBeforeItMoves(t *testing.T) {
 	wantText(t, "hooks", w.performer.done(), action.AcquireWorkspace+" "+action.NotifyWorker)
 }
 
-func TestATaskFromAnotherMachine_doesNotBeginAnewWithoutItsBranch(t *testing.T) {
+func TestATaskFromAnotherMachine_doesNotRestartWithoutItsBranch(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.reach("agent-review")

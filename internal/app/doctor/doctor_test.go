@@ -597,7 +597,7 @@ func TestExamine_mendsAndSaysSo(t *testing.T) {
 	}
 }
 
-func TestExamine_endsNoWindowOfATaskThatMayComeBackAndNoneOfAPersons(t *testing.T) {
+func TestExamine_keepsWindowsOfPeopleAndOfRecoverableTasks(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.folders = append(w.folders, [2]string{"garden", "two"})
@@ -609,7 +609,7 @@ func TestExamine_endsNoWindowOfATaskThatMayComeBackAndNoneOfAPersons(t *testing.
 	}
 }
 
-func TestExamine_dropsNoEnvironmentThatATaskNeedsOrMayComeBackFor(t *testing.T) {
+func TestExamine_keepsTheEnvironmentsOfWaitingAndRecoverableTasks(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.add("waiting", "pending")

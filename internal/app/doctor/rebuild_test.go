@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestRebuild_comesToTheFilesThatAKilledOneDidNotComeTo(t *testing.T) {
+func TestRebuild_writesTheFilesThatAKilledRebuildLeftOut(t *testing.T) {
 	t.Parallel()
 	const last = `{"type":"task.rebuilt"}`
 	for what, tt := range map[string]struct {

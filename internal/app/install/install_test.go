@@ -133,7 +133,7 @@ func TestInstall_writesIntoTheFolderOfEveryProgramOnPATH(t *testing.T) {
 	}
 }
 
-func TestInstall_takesAProgramThatIsNamedWhetherItIsThereOrNot(t *testing.T) {
+func TestInstall_takesANamedProgramEvenWhereItIsMissing(t *testing.T) {
 	w := newWorld(t)
 	if states, _ := w.install(harness.SkillsWanted{Harness: "pi"}); states !=
 		"new .pi/agent/skills/orange-worker/SKILL.md" {
@@ -284,7 +284,7 @@ func TestInstall_intoAProjectIsIgnoredByGitAndUndone(t *testing.T) {
 	}
 }
 
-func TestInstall_intoAFolderThatGitTracksIsForThePersonToCommit(t *testing.T) {
+func TestInstall_intoATrackedFolderLeavesTheCommitToThePerson(t *testing.T) {
 	w := newWorld(t)
 	dir := w.checkout()
 	w.write(filepath.Join(dir, ".claude/skills/own/SKILL.md"), "own")
@@ -326,7 +326,7 @@ func TestInstall_neverLeavesAProject(t *testing.T) {
 }
 
 // A folder of dotfiles that is not mounted, and a file where a skill's folder was.
-func TestWhatStandsInTheWayOfOneProgramIsLeftAloneAndHindersNoOther(t *testing.T) {
+func TestAnObstacleStopsOneProgramOnlyAndStaysAsItIs(t *testing.T) {
 	w := newWorld(t)
 	link := filepath.Join(w.person, ".claude")
 	if err := os.Symlink("/not/mounted", link); err != nil {
@@ -359,7 +359,7 @@ func TestWhatStandsInTheWayOfOneProgramIsLeftAloneAndHindersNoOther(t *testing.T
 	}
 }
 
-func TestUninstall_ofAProjectThatIsNoRepositoryAnyMoreRemovesTheOthers(t *testing.T) {
+func TestUninstall_goesOnWhereAProjectIsNoRepositoryAnyMore(t *testing.T) {
 	w := newWorld(t)
 	dir := w.checkout()
 	w.install(harness.SkillsWanted{Project: dir, Harness: "claude"})

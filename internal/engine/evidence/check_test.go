@@ -42,7 +42,7 @@ func wantRan(t *testing.T, w *world, times int) {
 	}
 }
 
-func TestRunCheck_namesTheProgramAndTheEnvironmentAndCountsAResultThatDoesNot(t *testing.T) {
+func TestRunCheck_recordsProgramAndEnvironmentAndAcceptsResultsWithoutThem(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.check("echo fine")
@@ -97,7 +97,7 @@ func TestLook_tellsHowACheckFailed(t *testing.T) {
 	wantRan(t, w, 1)
 }
 
-func TestLook_endsACheckThatHangsAndReadsOneThatNeverStopsTalking(t *testing.T) {
+func TestLook_endsAHangingCheckAndCutsEndlessOutput(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.check("sleep 61 & sleep 62")
@@ -171,7 +171,7 @@ func TestLook_countsNoRunInWhichTheCommitChanged(t *testing.T) {
 	}
 }
 
-func TestLook_countsNoRunWhileWhichAFileWasPutRightAndBack(t *testing.T) {
+func TestLook_countsNoRunWhileAFileChangedAndChangedBack(t *testing.T) {
 	t.Parallel()
 	for _, scratch := range []bool{false, true} {
 		w := newWorld(t)
@@ -199,7 +199,7 @@ func TestLook_countsNoRunWhileWhichAFileWasPutRightAndBack(t *testing.T) {
 	}
 }
 
-func TestLook_countsNoRunThatSomebodyEnded(t *testing.T) {
+func TestLook_countsNoRunThatWasEndedFromOutside(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.check("kill -TERM $$")
@@ -266,7 +266,7 @@ func TestLook_atACheckWithoutAWorkspace(t *testing.T) {
 	}
 }
 
-func TestGlance_startsNothing(t *testing.T) {
+func TestPeek_runsNoCheck(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.check(":")

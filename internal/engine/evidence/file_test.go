@@ -99,7 +99,7 @@ func TestLook_digestsAFileOverItsNormalForm(t *testing.T) {
 	}
 }
 
-func TestLook_ofAnUnreadableFileIsAFactAndOfAnUnreadableFolderAnError(t *testing.T) {
+func TestLook_reportsAnUnreadableFileAndFailsOnAnUnreadableFolder(t *testing.T) {
 	t.Parallel()
 	if os.Getuid() == 0 {
 		t.Skip("root reads everything")

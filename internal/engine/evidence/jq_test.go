@@ -58,7 +58,7 @@ func TestLook_asksAFileByJQ(t *testing.T) {
 	}
 }
 
-func TestLook_outlivesEveryJQProgram(t *testing.T) {
+func TestLook_survivesHostileJQPrograms(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("takes long; make test-all runs it")
@@ -96,7 +96,7 @@ func TestLook_outlivesEveryJQProgram(t *testing.T) {
 	}
 }
 
-func TestLook_keepsAJQProgramFromTheMemory(t *testing.T) {
+func TestLook_limitsTheMemoryOfAJQProgram(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.write("r.json", `{}`)
@@ -115,7 +115,7 @@ func TestLook_readsTheLargestFile(t *testing.T) {
 }
 
 // What a program sees besides its file decides too: it belongs to what the decision rested on.
-func TestLook_notesTheFilesThatAProgramSeesBesideItsOwn(t *testing.T) {
+func TestLook_notesTheOtherFilesThatAJQProgramSees(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.write("r.json", `{"ok": true}`)

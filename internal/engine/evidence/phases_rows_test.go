@@ -322,7 +322,7 @@ func acceptRows() []evidenceRow {
 }
 
 // Document 004, section 3: which files on disk open which moves, and that never two are open.
-func TestTheRulesOfDocument004_openExactlyTheMovesThatTheFilesSpeakFor(t *testing.T) {
+func TestPhasesOfDocument004_openExactlyTheMovesThatFilesSupport(t *testing.T) {
 	t.Parallel()
 	def := phases(t)
 	rules := map[string]int{}

@@ -227,7 +227,7 @@ func TestLook_runsAScratchCheckOnTheCommitAlone(t *testing.T) {
 	wantRan(t, w, 2)
 }
 
-func TestLook_runsNoCheckUnderSettingsThatSomebodyBroughtAlong(t *testing.T) {
+func TestLook_runsNoCheckUnderForeignGitSettings(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.check(":")
@@ -236,7 +236,7 @@ func TestLook_runsNoCheckUnderSettingsThatSomebodyBroughtAlong(t *testing.T) {
 	wantRan(t, w, 0)
 }
 
-func TestCompare_tellsInALineHowTheBranchStandsToWhatWasJudged(t *testing.T) {
+func TestCompare_saysHowTheBranchDiffersFromWhatWasJudged(t *testing.T) {
 	t.Parallel()
 	def := &workflow.Definition{
 		Transitions: []workflow.Transition{

@@ -151,7 +151,7 @@ func TestReleaseWorkspace_refusesWhileAnAgentRuns(t *testing.T) {
 	}
 }
 
-func TestKillSession_endsEveryAgentOfTheTaskAndNobodyElse(t *testing.T) {
+func TestKillSession_endsAllAgentsOfTheTaskAndNoOthers(t *testing.T) {
 	t.Parallel()
 	executor, p := newExecutor(t)
 	worker, reviewer, named, other := aPane(task.RoleWorker, "1"), aPane(task.RoleReviewer, "2"),
@@ -249,7 +249,7 @@ func TestNotifyWorker_reachesTheWorkerWhereItIs(t *testing.T) {
 	}
 }
 
-func TestNotifyWorker_findsTheWorkerThatAnAttemptWhichWasCutShortHadStarted(t *testing.T) {
+func TestNotifyWorker_findsTheWorkerThatAnInterruptedAttemptStarted(t *testing.T) {
 	t.Parallel()
 	executor, p := newExecutor(t)
 	started := aPane(task.RoleWorker, "7")
@@ -279,7 +279,7 @@ func TestNotifyWorker_failsWhenTypingDoes(t *testing.T) {
 }
 
 // What a program shows while it waits differs between its versions: a person has to see that a file does not fit.
-func TestNotifyWorker_saysWhereToLookAtAWindowThatNothingIsTypedInto(t *testing.T) {
+func TestNotifyWorker_namesTheWindowThatItCannotTypeInto(t *testing.T) {
 	t.Parallel()
 	window := "orange task attach " + aJob(action.NotifyWorker, task.RoleWorker).Task.ID + " --role worker"
 	file := `"ready" in the file of the harness`

@@ -10,7 +10,7 @@ import (
 	"orange/internal/run/tmux"
 )
 
-func TestKillAgent_endsTheRoleThatItNamesAndNobodyElse(t *testing.T) {
+func TestKillAgent_endsOnlyTheRoleThatItNames(t *testing.T) {
 	t.Parallel()
 	executor, p := newExecutor(t)
 	other := aPane("cto", "4")
@@ -34,7 +34,7 @@ func TestKillAgent_endsTheRoleThatItNamesAndNobodyElse(t *testing.T) {
 	}
 }
 
-func TestKillAgent_ofNobodyLeavesAPersonsOwnWindowAlone(t *testing.T) {
+func TestKillAgent_withoutARoleLeavesAPersonsWindowAlone(t *testing.T) {
 	t.Parallel()
 	executor, p := newExecutor(t)
 	p.panes = []tmux.Pane{aPane("", "1")}
@@ -57,7 +57,7 @@ func TestANamedRole_takesThePlaceOfItsOwnKindOnly(t *testing.T) {
 }
 
 // What an event calls the harness becomes the task's own again when its record is lost.
-func TestANamedHarness_isNotTheTasksOwn(t *testing.T) {
+func TestANamedHarness_isNotRecordedAsTheTasksOwn(t *testing.T) {
 	t.Parallel()
 	executor, p := newExecutor(t)
 	p.programs["aider-program"] = true

@@ -10,7 +10,7 @@ import (
 	"orange/internal/rules/task"
 )
 
-func TestNoAgentIsStartedWhileAnotherTaskWaitsForALimitOfItsProvider(t *testing.T) {
+func TestNoAgentStartsWhileItsProviderLimitsAnotherTask(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
 	limited := func(provider string, since, until time.Time) history.Event {

@@ -17,7 +17,7 @@ func isNote(e history.Event) bool { return e.Type == history.StartNoted }
 
 // Defect: a worktree and a branch that another program had removed came back at the default branch, without a word, by
 // any hook that works there.
-func TestPerform_makesAgainWhatOthersRemoved(t *testing.T) {
+func TestPerform_restoresABranchOrWorktreeThatOthersRemoved(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		action, missing string

@@ -66,7 +66,7 @@ func wantGone(t *testing.T, file string) {
 	}
 }
 
-func TestACommandOfAHook_thatNeverEndsIsEndedWithAllThatItStarted(t *testing.T) {
+func TestAHookCommand_thatHangsIsEndedWithAllItStarted(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	_, err := perform(t, dir, 1,
@@ -78,7 +78,7 @@ func TestACommandOfAHook_thatNeverEndsIsEndedWithAllThatItStarted(t *testing.T) 
 	wantGone(t, filepath.Join(dir, "child"))
 }
 
-func TestACommandOfAHook_thatPrintsEndlesslyLeavesTheEndOfIt(t *testing.T) {
+func TestAHookCommand_thatPrintsEndlesslyKeepsOnlyItsLastLines(t *testing.T) {
 	t.Parallel()
 	_, err := perform(t, t.TempDir(), 1, `yes "$ORANGE_HOOK_ID $ORANGE_TASK_ID"`)
 	if err == nil || !strings.Contains(err.Error(), "7 abc\n7 abc\n") || len(err.Error()) > 2000 {
@@ -91,7 +91,7 @@ func TestACommandOfAHook_thatPrintsEndlesslyLeavesTheEndOfIt(t *testing.T) {
 	}
 }
 
-func TestACommandOfAHook_isNotWaitedForByWhoItLeavesBehind(t *testing.T) {
+func TestAHookCommand_endsTheProgramsThatItLeavesBehind(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	effect, err := perform(t, dir, 60, `sleep 601 & echo $! > child`)
@@ -101,7 +101,7 @@ func TestACommandOfAHook_isNotWaitedForByWhoItLeavesBehind(t *testing.T) {
 	wantGone(t, filepath.Join(dir, "child"))
 }
 
-func TestACommandOfAHook_thatIsNotThereIsAClearFailure(t *testing.T) {
+func TestAHookCommand_thatIsMissingFailsWithItsName(t *testing.T) {
 	t.Parallel()
 	executor := &hook.Executor{Processes: proc.System{}, Setup: place{dir: t.TempDir()}}
 	_, err := executor.Perform(t.Context(), record.Job{

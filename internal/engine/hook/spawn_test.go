@@ -54,7 +54,7 @@ func TestSpawnAgent_startsTheWorker(t *testing.T) {
 	}
 }
 
-func TestSpawnAgent_startsWhereTheProjectWantsItWithWhatIsItsTasksAlone(t *testing.T) {
+func TestSpawnAgent_startsInTheProjectsFolderWithTheTasksVariables(t *testing.T) {
 	t.Parallel()
 	executor, p := newExecutor(t)
 	p.view = &worktree.View{Dir: "/work/tree", Start: "/work/tree/web", Env: []string{"ORANGE_PORT=20000"},
@@ -88,7 +88,7 @@ func TestSpawn_looksAtTheSessionsOnce(t *testing.T) {
 	}
 }
 
-func TestSpawn_byTheSameHookAgainFindsItsOwnWindowAndTellsOfTheStart(t *testing.T) {
+func TestSpawn_byTheSameHookAgainReportsItsWindowAsStarted(t *testing.T) {
 	t.Parallel()
 	executor, p := newExecutor(t)
 	job := aJob(action.SpawnAgent, task.RoleWorker)
@@ -164,7 +164,7 @@ func TestSpawnReviewer_opensAWindowNamedAfterTheRound(t *testing.T) {
 }
 
 // From a history the task's own harnesses are found again, and which one an agent was started with.
-func TestSpawn_tellsTheHarnessAsWhatItIs(t *testing.T) {
+func TestSpawn_recordsWhoseHarnessTheAgentHas(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ role, which, agent, worker, reviewer, of string }{
 		"the worker":                    {task.RoleWorker, task.HarnessTask, "", "claude", "", "claude"},
@@ -199,7 +199,7 @@ func TestSpawn_tellsTheHarnessAsWhatItIs(t *testing.T) {
 	}
 }
 
-func TestSpawn_handsTheSeatOverInATicketThatOnlyItsOwnerReads(t *testing.T) {
+func TestSpawn_passesTheSeatInAFileThatOthersCannotRead(t *testing.T) {
 	t.Parallel()
 	executor, p := newExecutor(t)
 	_, err := executor.Perform(t.Context(), aJob(action.SpawnAgent, task.RoleWorker))
@@ -230,7 +230,7 @@ func TestSpawn_handsTheSeatOverInATicketThatOnlyItsOwnerReads(t *testing.T) {
 	}
 }
 
-func TestSpawn_saysWhereTheProgramTellsItsConversationAndKeepsAPersonsAway(t *testing.T) {
+func TestSpawn_namesTheConversationVariableAndUnsetsThePersonsOwn(t *testing.T) {
 	t.Parallel()
 	executor, p := newExecutor(t)
 	_, err := executor.Perform(t.Context(), aJob(action.SpawnAgent, task.RoleWorker))
@@ -253,7 +253,7 @@ func TestSpawn_saysWhereTheProgramTellsItsConversationAndKeepsAPersonsAway(t *te
 
 // Defect: where the earlier conversation had broken off too early to go on, the new one was refused: it had the same
 // name.
-func TestSpawn_thatCannotGoOnBeginsAConversationWithANameOfItsOwn(t *testing.T) {
+func TestSpawn_givesANewConversationAnotherNameThanTheBrokenOne(t *testing.T) {
 	t.Parallel()
 	executor, p := newExecutor(t)
 	p.harness = "name: NAME\nworker:\n  command: [PROGRAM, --as, '{session_id}', '{prompt}']\n" +
@@ -269,7 +269,7 @@ func TestSpawn_thatCannotGoOnBeginsAConversationWithANameOfItsOwn(t *testing.T) 
 	}
 }
 
-func TestSpawn_withoutAnEnvironmentStartsNobody(t *testing.T) {
+func TestSpawn_withoutAnEnvironmentStartsNoAgent(t *testing.T) {
 	t.Parallel()
 	executor, p := newExecutor(t)
 	p.fails["environment"] = errPort

@@ -11,7 +11,7 @@ import (
 )
 
 // People hear of all agents that ended with one machine in one line, when no more of them are found.
-func TestTellLost_isOneLineForAllThatEndedTogether(t *testing.T) {
+func TestTellLost_reportsAllAgentsOfALostMachineInOneLine(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 4, 3, 12, 0, 0, time.Local)
 	var told []string

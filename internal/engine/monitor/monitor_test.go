@@ -77,7 +77,7 @@ func TestLook_tellsHowEachKindOfDeathWasSeen(t *testing.T) {
 	}
 }
 
-func TestLook_findsNoDeathWhereNobodyWasStarted(t *testing.T) {
+func TestLook_findsNoDeathWhereNoAgentWasStarted(t *testing.T) {
 	t.Parallel()
 	m, w := newMonitor()
 	w.busy("one", "build", "worker", 1)
@@ -336,7 +336,7 @@ func TestRun_letsOthersHearThatItGoesOn(t *testing.T) {
 	}
 }
 
-func TestRun_hearsOfADeathFromTheNoteOfALauncherThatIsStillThere(t *testing.T) {
+func TestRun_learnsOfADeathFromTheLivingLaunchersNote(t *testing.T) {
 	t.Parallel()
 	for _, deaf := range []bool{false, true} {
 		m, w := newMonitor()

@@ -16,7 +16,7 @@ func (w *world) asked(id, project, state string) {
 		PRURL: "https://github.com/a/b/pull/" + id, PRState: state})
 }
 
-func TestPullRequests_areAskedForOnceAProjectAndTheirEndsAreTold(t *testing.T) {
+func TestPullRequests_areQueriedOncePerProjectAndTheirEndsReported(t *testing.T) {
 	t.Parallel()
 	m, w := newMonitor()
 	w.asked("1", "garden", record.PROpen)
@@ -34,7 +34,7 @@ func TestPullRequests_areAskedForOnceAProjectAndTheirEndsAreTold(t *testing.T) {
 	}
 }
 
-func TestPullRequests_thatCannotBeLookedAtAreToldAndHoldUpNothing(t *testing.T) {
+func TestPullRequests_thatCannotBeReadAreReportedAndBlockNothing(t *testing.T) {
 	t.Parallel()
 	m, w := newMonitor()
 	w.asked("1", "garden", record.PROpen)

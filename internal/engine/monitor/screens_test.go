@@ -41,7 +41,7 @@ func TestScreens_tellOnceWhileAnAgentWaits(t *testing.T) {
 }
 
 // Who reads of a task far from the machine can answer: every notice names the task.
-func TestTell_namesTheTaskWhateverIsTold(t *testing.T) {
+func TestTell_namesTheTaskInEveryNotice(t *testing.T) {
 	t.Parallel()
 	var heard []string
 	m := &Monitor{Tell: func(_ context.Context, _ task.Task, text string) { heard = append(heard, text) }}
@@ -151,7 +151,7 @@ func TestScreens_areLookedAtLessOftenWhereALookCostsMore(t *testing.T) {
 
 // Between the looks at all screens, which cost much where there are many, those that have changed are looked at. None
 // is left out: neither one that was not still yet, nor one that could not be read.
-func TestScreens_thoseThatChangedAreLookedAtBetweenLooksAtAll(t *testing.T) {
+func TestScreens_thatChangedAreReadBetweenFullLooks(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	var watch screenWatch

@@ -41,7 +41,7 @@ func (c *changing) List(_ context.Context, f record.Filter) ([]task.Task, error)
 	return tasks, nil
 }
 
-func TestTaskLists_letTheOldTasksGoBeforeTheNewOnesAreRead(t *testing.T) {
+func TestTaskLists_freeOldTasksBeforeTheyReadNewOnes(t *testing.T) {
 	t.Parallel()
 	c := &changing{}
 	m := &Monitor{Record: c, Now: time.Now}

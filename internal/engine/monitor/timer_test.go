@@ -55,7 +55,7 @@ func TestRun_asksWhenTheTimeHasComeWithoutALook(t *testing.T) {
 	w.until(t, "timeouts one")
 }
 
-func TestRun_startsAQueuedTaskAsSoonAsAWorkspaceIsGivenBack(t *testing.T) {
+func TestRun_startsAQueuedTaskAtOnceWhenAWorkspaceIsFree(t *testing.T) {
 	t.Parallel()
 	m, w := newMonitor()
 	w.limits = task.Timeouts{"build": time.Second} // a late task is how the clock is heard
@@ -90,7 +90,7 @@ func TestRun_startsAQueuedTaskAsSoonAsAWorkspaceIsGivenBack(t *testing.T) {
 	w.until(t, "start-next shed")
 }
 
-func TestRun_asksForATaskThatTheRecordHasSinceTheLastLook(t *testing.T) {
+func TestRun_checksTimeoutsOfATaskAddedSinceTheLastLook(t *testing.T) {
 	t.Parallel()
 	m, w := newMonitor()
 	w.limits = task.Timeouts{"build": time.Second}

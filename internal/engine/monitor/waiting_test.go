@@ -8,7 +8,7 @@ import (
 	"orange/internal/rules/task"
 )
 
-func TestOnce_looksAtATaskThatWaitsWhereOneOfTheOthersIsOver(t *testing.T) {
+func TestOnce_checksAWaitingTaskWhenAPredecessorIsOver(t *testing.T) {
 	t.Parallel()
 	m, w := newMonitor()
 	now := noon

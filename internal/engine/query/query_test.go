@@ -236,7 +236,7 @@ func TestReplay_withoutTheHistoryHasEmptyLists(t *testing.T) {
 	}
 }
 
-func TestReplay_ofSeveralTasksLeavesOutThoseOfOtherWorkflowsAndThoseThatAreGone(t *testing.T) {
+func TestReplay_leavesOutDeletedTasksAndTasksOfOtherWorkflows(t *testing.T) {
 	t.Parallel()
 	s, w := newService()
 	w.tasks[1].Workflow.Name = "v"

@@ -40,7 +40,7 @@ transitions:
 prompts: {work: Build it until a person says otherwise.}
 `
 
-func TestACountMakesADifference_whereAMoveLeadsOnAndWhereAStateBeginsAgain(t *testing.T) {
+func TestCountsMatter_whereAMoveLeadsOnOrAStateBeginsAgain(t *testing.T) {
 	t.Parallel()
 	def, err := workflow.Parse("counted.yml", []byte(countsFromWhereItCame), usual(t))
 	if err != nil {

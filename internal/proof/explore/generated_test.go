@@ -108,7 +108,7 @@ func sound(t *rapid.T) string {
 	return text
 }
 
-func TestGeneratedSoundWorkflowsAreLeftInPeaceAndTheTwinSeesTheSame(t *testing.T) {
+func TestGeneratedSoundWorkflowsPassTheProverAndItsTwin(t *testing.T) {
 	t.Parallel()
 	names := usual(t)
 	most := 14 // the twin is slow

@@ -83,7 +83,7 @@ func TestAPromptNamesTheForm_unlessAllWhoReadItLive(t *testing.T) {
 }
 
 // Where the end of the agent moves the task by what the prompt has it write, it needs to ask for nothing.
-func TestAPromptNeedsToAskForNothing_whereItsAgentsEndMovesTheTask(t *testing.T) {
+func TestAPrompt_needsNoRequestIfTheAgentsEndMovesTheTask(t *testing.T) {
 	t.Parallel()
 	for rule, told := range map[string]bool{
 		"{status: doing, has_artifact: {section: '## A'}, then: ready}": false,

@@ -9,7 +9,7 @@ import (
 	"orange/internal/rules/workflow"
 )
 
-func TestThePropertiesAreThoseThatAFileCanAllowAndTheManualExplains(t *testing.T) {
+func TestFilesCanAllowAndTheManualExplainsEveryProperty(t *testing.T) {
 	t.Parallel()
 	manual, err := os.ReadFile("../../../docs/properties.md")
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 	"orange/internal/rules/workflow"
 )
 
-func TestTheMoveAfterAPullRequest_isMadeAgainWithWhatItsGateLookedAt(t *testing.T) {
+func TestAReplay_repeatsThePullRequestMoveWithItsGatesEvidence(t *testing.T) {
 	t.Parallel()
 	def := *shippedAndStrained(t)[0]
 	def.Transitions = slices.Clone(def.Transitions)
@@ -96,7 +96,7 @@ func TestADecision_thatHasLostItsInputsIsNamed(t *testing.T) {
 	}
 }
 
-func TestADecision_ofAnotherEditionIsNotMadeAgainAndLookedAtAllTheSame(t *testing.T) {
+func TestAReplay_checksADecisionOfAnotherEditionWithoutRepeatingIt(t *testing.T) {
 	t.Parallel()
 	w := newStroll(t, shippedAndStrained(t)[0], 3)
 	for seed := uint64(4); len(w.texts) == 0; seed++ {

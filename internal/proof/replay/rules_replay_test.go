@@ -89,7 +89,7 @@ func TestAReplay_knowsWhenTheStatusOfATimeoutBegan(t *testing.T) {
 	}
 }
 
-func TestAReplay_byOtherRulesTellsWhatNobodyLookedAtAndWhatIsLacking(t *testing.T) {
+func TestAReplay_byOtherRulesNamesUnseenAndUnmetConditions(t *testing.T) {
 	t.Parallel()
 	w := newStroll(t, shippedAndStrained(t)[0], 3)
 	other := *w.def
@@ -166,7 +166,7 @@ func TestAReplay_byOtherRulesKnowsWhatWasSpent(t *testing.T) {
 
 // Defect: a part that Orange had not looked at hid one that was known to be missing, so that replay could not report
 // the refusal.
-func TestAReplay_byOtherRulesRefusesWhatIsKnownToBeMissingWhateverTheRestWas(t *testing.T) {
+func TestAReplay_reportsARefusalEvenWhereOtherPartsAreUnknown(t *testing.T) {
 	t.Parallel()
 	with := func(w *stroll, gate func(workflow.Transition) []workflow.Part) *workflow.Definition {
 		other := *w.def
@@ -232,7 +232,7 @@ func TestAReplay_byOtherRulesRefusesWhatIsKnownToBeMissingWhateverTheRestWas(t *
 
 // What replay reports in spite of parts that Orange did not look at is also the result once it has looked: the same
 // history, with the part looked at.
-func TestAReplay_tellsNothingOfWhatNobodyLookedAtThatALookWouldContradict(t *testing.T) {
+func TestAReplay_claimsNothingThatALookWouldContradict(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("takes long; make test-all runs it")
@@ -303,7 +303,7 @@ func TestBy_keepsHowTheActorCame(t *testing.T) {
 }
 
 // An event has one sign for a run of bytes that are no text, and JSON would have one for each of them.
-func TestInputs_areTheTextThatAnEventHasOfBytesThatAreNone(t *testing.T) {
+func TestInputs_haveTextInPlaceOfBytesThatAreNone(t *testing.T) {
 	t.Parallel()
 	const bad = "\xff\xfe"
 	limit := task.Limit{Line: bad, Provider: bad}
@@ -432,7 +432,7 @@ func TestAReplay_knowsTheLastMoveOfATextThatMovedTwice(t *testing.T) {
 }
 
 // An override needs no look at what other rules ask for, and to wait in line is no question to them.
-func TestAReplay_byOtherRulesDecidesAnOverrideAndSkipsWhatAsksNoRule(t *testing.T) {
+func TestAReplay_byOtherRulesDecidesOverridesAndSkipsTheRest(t *testing.T) {
 	t.Parallel()
 	w := decided(t, tiny([]workflow.Transition{{From: "todo", To: "busy", Override: true}}))
 	w.commit(replay.Inputs{Ask: replay.AskQueue, To: "busy"}.By(human()), decide.Evidence{},
@@ -452,7 +452,7 @@ func TestAReplay_byOtherRulesDecidesAnOverrideAndSkipsWhatAsksNoRule(t *testing.
 }
 
 // What no one looked at matters only where the answer depends on it; where too much is open, replay does not try.
-func TestAReplay_byOtherRulesIsSureWhereNoPartMakesADifference(t *testing.T) {
+func TestAReplay_byOtherRulesIsSureWhereEveryPartAgrees(t *testing.T) {
 	t.Parallel()
 	note, file := workflow.Part{Section: "## Note"}, workflow.Part{File: "a"}
 	orFiles := func(n int) []workflow.Part {

@@ -231,7 +231,7 @@ func TestRun_goesOverARedCheckWhereTheWorkflowMeansIt(t *testing.T) {
 
 // Where a state has a move for a check that passes, the red one is what went wrong; unless nothing else leads to
 // a good end.
-func TestRun_takesARedCheckForAFailureWhereThereIsAMoveForTheGreenOne(t *testing.T) {
+func TestRun_countsARedCheckAsFailureIfAMoveNeedsGreen(t *testing.T) {
 	t.Parallel()
 	edge := func(from, to task.Status, result string) workflow.Transition {
 		return workflow.Transition{From: from, To: to, By: []string{"tester", task.RoleHuman},

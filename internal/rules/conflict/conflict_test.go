@@ -215,7 +215,7 @@ func TestALookForOne_leavesWhatIsKnownOfOthers(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeToldIsNeverNothing(t *testing.T) {
+func TestAFailedLookIsNeverTakenForNoConflict(t *testing.T) {
 	t.Parallel()
 	now := look("base", "a", "b")
 	k := &Known{}
@@ -259,7 +259,7 @@ func TestWhatCannotBeToldIsNeverNothing(t *testing.T) {
 	}
 }
 
-func TestWhatWasFound_isDatedAnewWhileNothingMoves(t *testing.T) {
+func TestAResult_isDatedAgainWhileNothingMoves(t *testing.T) {
 	t.Parallel()
 	changed := map[string]string{"a": "x", "b": "x"}
 	k, now := &Known{}, look("base", "a", "b")

@@ -10,7 +10,7 @@ import (
 	"orange/internal/rules/task"
 )
 
-func TestPerson_isNobodyWhoseProcessOnlyAnAgentHas(t *testing.T) {
+func TestPerson_refusesCallersWithTheMarksOfAnAgent(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		caller task.Caller

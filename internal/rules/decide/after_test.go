@@ -48,7 +48,7 @@ func redo() history.Event {
 	return history.Event{Type: history.StatusChanged, Data: map[string]string{history.DataRedo: "work"}}
 }
 
-func TestATaskThatAnotherWaitsForEndsWellByAMergeOrInAGoodState(t *testing.T) {
+func TestAPredecessorEndsWellByAMergeOrInAGoodState(t *testing.T) {
 	t.Parallel()
 	def := waitsUnder(t)
 	live := over("one", "work", "a")
@@ -98,7 +98,7 @@ func TestATaskThatAnotherWaitsForEndsWellByAMergeOrInAGoodState(t *testing.T) {
 	}
 }
 
-func TestATaskStartsOnlyFromABaseThatHasTheCommitsOfAll(t *testing.T) {
+func TestATaskWaitsUntilTheBaseHasAllPredecessorsCommits(t *testing.T) {
 	t.Parallel()
 	def := waitsUnder(t)
 	w := decide.Waiting{Task: task.Task{ID: "two", After: []string{"one", "other"}}}
@@ -116,7 +116,7 @@ func TestATaskStartsOnlyFromABaseThatHasTheCommitsOfAll(t *testing.T) {
 	}
 }
 
-func TestATaskWhoseWaitIsBrokenIsMarkedOnceAndTheMarkGoesWithTheReason(t *testing.T) {
+func TestABrokenWaitMarksATaskOnceUntilTheReasonGoes(t *testing.T) {
 	t.Parallel()
 	def := waitsUnder(t)
 	w := decide.Waiting{Task: task.Task{ID: "two", Version: 3, After: []string{"one", "other"}}}
@@ -149,7 +149,7 @@ func TestATaskWhoseWaitIsBrokenIsMarkedOnceAndTheMarkGoesWithTheReason(t *testin
 	}
 }
 
-func TestOnlyATaskThatIsToBeStartedCanWaitAndOnlyForItsOwnProjects(t *testing.T) {
+func TestOnlyAStartingTaskMayWaitAndOnlyWithinItsProject(t *testing.T) {
 	t.Parallel()
 	def := waitsUnder(t)
 	n := task.New{Project: task.Project{Name: "garden"}, Summary: "x", Spawn: true, After: []string{"one"}}
@@ -186,7 +186,7 @@ func TestOnlyATaskThatIsToBeStartedCanWaitAndOnlyForItsOwnProjects(t *testing.T)
 	}
 }
 
-func TestAMoveAndAQueueEndTheWaitAndAMigrationDoesNot(t *testing.T) {
+func TestMovesAndQueuesEndAWaitAndMigrationsDoNot(t *testing.T) {
 	t.Parallel()
 	def := waitsUnder(t)
 	one := task.Task{ID: "two", Project: "garden", Branch: "b", After: []string{"one", "other"}}

@@ -76,7 +76,7 @@ func TestBuild_countsFailuresInEachStateAsDocument003Says(t *testing.T) {
 }
 
 // A state that was left by a skip or to which a person sent the task back counts from 0 when it is entered again.
-func TestBuild_beginsToCountAnewAfterASkipAndAfterAPerson(t *testing.T) {
+func TestBuild_countsFromZeroAfterASkipOrAPerson(t *testing.T) {
 	t.Parallel()
 	w := newBuild003(t, shippedWorkflow(t, "build"), false)
 	w.to(t, "quality_review")
@@ -257,7 +257,7 @@ func TestBuild_respawnsTheAgentOfEachStateByItself(t *testing.T) {
 }
 
 // Every row of the document's two tables has a story in which its own actor makes the move, and others are refused.
-func TestEveryRowOfTheTablesOfDocument003HasAStoryOfItsActor(t *testing.T) {
+func TestEveryRowOfDocument003HasAStoryOfItsActor(t *testing.T) {
 	t.Parallel()
 	rows := []struct{ story, move, actor string }{
 		{"pending-assigned", "pending -> assigned", "orchestrator"},

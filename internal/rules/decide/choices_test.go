@@ -55,7 +55,7 @@ func TestTheRoundIsCountedWithTheMoveBeforeAnyAgentStarts(t *testing.T) {
 	}
 }
 
-func TestFromClarificationBothWaysAreOpenAndTheOneToTheWorkAsksForThePlan(t *testing.T) {
+func TestClarificationLeadsToPlanningOrWithAPlanToWork(t *testing.T) {
 	t.Parallel()
 	def := defaultWorkflow(t)
 	ask := func(to task.Status, body string) error {
@@ -108,7 +108,7 @@ func TestStuck_isEnteredByReviewAndByCrashEachInItsWay(t *testing.T) {
 	}
 }
 
-func TestOnlyADeadReviewerIsStartedAgainByItselfUnlessAStateSaysSo(t *testing.T) {
+func TestOnlyDeadReviewersRestartByThemselvesUnlessAStateSaysSo(t *testing.T) {
 	t.Parallel()
 	dead := func(role string) []history.Event {
 		return []history.Event{

@@ -15,7 +15,7 @@ func started(kind, role, harness, commit, conversation string) history.Event {
 		"commit": commit, history.DataConversation: conversation}}
 }
 
-func TestConversations_goesOnWithThatOfTheLastAgentOfTheRole(t *testing.T) {
+func TestConversations_continueThatOfTheRolesLastAgent(t *testing.T) {
 	t.Parallel()
 	worker := func(harness, commit, conversation string) history.Event {
 		return started(history.AgentSpawned, task.RoleWorker, harness, commit, conversation)
@@ -57,7 +57,7 @@ func TestConversations_goesOnWithThatOfTheLastAgentOfTheRole(t *testing.T) {
 	}
 }
 
-func TestConversations_ofAnAgentThatIsNoJudgeGoesOnWhereverTheWorkIs(t *testing.T) {
+func TestConversations_ofAWorkerContinueAtAnyCommit(t *testing.T) {
 	t.Parallel()
 	events := []history.Event{started(history.AgentSpawned, task.RoleWorker, "pi", "c1", "a")}
 	got := decide.Conversations(events).ToContinue(shippedWorkflow(t, "default"), task.Task{Status: "working"},
@@ -67,7 +67,7 @@ func TestConversations_ofAnAgentThatIsNoJudgeGoesOnWhereverTheWorkIs(t *testing.
 	}
 }
 
-func TestConversations_ofAJudgeWithARoleOfItsOwnIsOfItsCommitToo(t *testing.T) {
+func TestConversations_ofANamedJudgeContinueOnlyAtItsCommit(t *testing.T) {
 	t.Parallel()
 	def := shippedWorkflow(t, "phases")
 	for _, state := range def.States {
@@ -90,7 +90,7 @@ func noted(role, conversation string) history.Event {
 		Data: map[string]string{"role": role, history.DataConversation: conversation}}
 }
 
-func TestConversations_goOnWithWhatTheAgentHasTold(t *testing.T) {
+func TestConversations_continueTheOneThatTheAgentNamed(t *testing.T) {
 	t.Parallel()
 	worker := func(conversation string) history.Event {
 		return started(history.AgentSpawned, task.RoleWorker, "codex", "c1", conversation)
@@ -116,7 +116,7 @@ func TestConversations_goOnWithWhatTheAgentHasTold(t *testing.T) {
 	}
 }
 
-func TestConversations_ofAJudgeThatToldItIsOfItsCommitToo(t *testing.T) {
+func TestConversations_namedByAJudgeContinueOnlyAtItsCommit(t *testing.T) {
 	t.Parallel()
 	past := decide.Conversations{started(history.ReviewStarted, task.RoleReviewer, "codex", "c1", ""),
 		noted(task.RoleReviewer, "r")}

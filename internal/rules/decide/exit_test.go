@@ -202,7 +202,7 @@ func (d death) check(t *testing.T, def *workflow.Definition) record.Change {
 	return c
 }
 
-func TestExit_thatMovesTheTaskToWhereTheDeadAgentIsNeededSaysSo(t *testing.T) {
+func TestExit_saysThatTheNewStatusNeedsTheDeadAgent(t *testing.T) {
 	t.Parallel()
 	c := decide.Exit(defaultWorkflow(t), newTask("planning"), evidence(aPlanText), deathOf("worker"), noon)
 	if c.Task.Status != "working" || !strings.Contains(c.Task.Attention, "orange task respawn T1") {
@@ -229,7 +229,7 @@ func TestExit_countsEvidenceThatWasSpentAsACrashAndSaysSo(t *testing.T) {
 }
 
 // The rule finds its section; the edge that it leads to asks for more.
-func TestExit_whoseMoveIsRefusedIsACrashWithTheRefusalAsReason(t *testing.T) {
+func TestExit_withARefusedMoveIsACrashForThatReason(t *testing.T) {
 	t.Parallel()
 	def := parse(t, "strict.yml", []byte(strings.Replace(string(read(t, "../../../workflows/default.yml")),
 		"        fields: [DONE, REMAINING, DECISIONS, UNCERTAIN]\n      then: agent-review",
@@ -325,7 +325,7 @@ func TestExit_whereTheDocumentIsTooLargeIsNoCrash(t *testing.T) {
 	}
 }
 
-func TestExit_asksForNobodyWhereTheAgentIsStartedAgainByItself(t *testing.T) {
+func TestExit_callsNoPersonWhereTheAgentRestartsByItself(t *testing.T) {
 	t.Parallel()
 	c := decide.Exit(defaultWorkflow(t), newTask("agent-review"), evidence(""), deathOf("reviewer"), noon)
 	if c.Events[0].Type != history.AgentCrashed || c.Task.Attention != "" {
@@ -459,7 +459,7 @@ func TestLater_isNoTimeThatABackOffNeverReaches(t *testing.T) {
 }
 
 // A crash rule may choose between two branches, as a rule that found evidence may.
-func TestExit_theArmsOfACrashRuleSayWhereTooManyCrashesLead(t *testing.T) {
+func TestExit_afterTooManyCrashesFollowsTheArmsOfItsRule(t *testing.T) {
 	t.Parallel()
 	def := parse(t, "arms.yml", []byte(`
 name: arms
@@ -493,7 +493,7 @@ exit_monitoring:
 	}
 }
 
-func TestACrash_isAnEventAndTheSecondOneIsToldToAPerson(t *testing.T) {
+func TestACrash_isAnEventAndTheSecondCallsAPerson(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"default", "classic"} {
 		one := newTask("working")

@@ -11,7 +11,7 @@ import (
 
 // A caller who is refused because the work is not what was judged learns how to have it judged as it is now: by the
 // caller's own command, else by a person's.
-func TestARefusalNamesTheWayOnWhereTheWorkIsNotWhatWasJudged(t *testing.T) {
+func TestARefusalNamesTheWayOnWhereTheWorkHasChanged(t *testing.T) {
 	t.Parallel()
 	const refused = "to do: commit"
 	rows := []struct {
@@ -140,7 +140,7 @@ func TestARefusalAdvisesNoOtherVerdict(t *testing.T) {
 }
 
 // If nothing supports a move, and when a person asks why, the answer includes the hints too.
-func TestTheWayOnIsToldOfEveryMove(t *testing.T) {
+func TestNextAndWhyNameTheWayOnToo(t *testing.T) {
 	t.Parallel()
 	def, one := shippedWorkflow(t, "phases"), newTask("test")
 	ev := withGit(evidence(""), true, false)

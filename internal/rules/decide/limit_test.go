@@ -20,7 +20,7 @@ func limitedDeath(role string, until time.Time) task.Death {
 	return death
 }
 
-func TestAnAgentThatEndsAtALimitIsNoCrashAndIsStartedAgainWhenThatIsOver(t *testing.T) {
+func TestAnAgentRestartsAfterALimitAndHasNotCrashed(t *testing.T) {
 	t.Parallel()
 	def, one, until := defaultWorkflow(t), newTask("working"), noon.Add(3*time.Hour)
 	one.StalledAt = noon.Add(-time.Hour)
@@ -103,7 +103,7 @@ func TestRespawnDue_waitsForNoClockThatWasSetBack(t *testing.T) {
 	}
 }
 
-func TestALimitWhoseEndIsNotToldIsWaitedForLongerAndLonger(t *testing.T) {
+func TestOrangeWaitsLongerEachTimeForALimitOfUnknownEnd(t *testing.T) {
 	t.Parallel()
 	def, one := defaultWorkflow(t), newTask("working")
 	for _, past := range []time.Time{{}, noon.Add(-time.Hour), noon} {
@@ -157,7 +157,7 @@ func TestTheSixthEndAtALimitWithNothingNewIsACrash(t *testing.T) {
 	}
 }
 
-func TestALimitIsNoLongerCountedAfterAMoveOrAPersonsRespawn(t *testing.T) {
+func TestAMoveOrAPersonsRespawnResetsTheLimitCount(t *testing.T) {
 	t.Parallel()
 	def, one := defaultWorkflow(t), newTask("working")
 	one.Counters = one.Counters.With(record.LimitCount, 3)
@@ -227,7 +227,7 @@ func TestAtLimit_isNewWhereACommitOrATextIs(t *testing.T) {
 	}
 }
 
-func TestAnAgentThatRestsAtALimitIsToldToGoOnWhenThatIsOver(t *testing.T) {
+func TestOrangeTellsARestingAgentToGoOnAfterItsLimit(t *testing.T) {
 	t.Parallel()
 	def, one, hour := defaultWorkflow(t), newTask("working"), noon.Add(time.Hour)
 	limit := limitedDeath("worker", hour).Limit

@@ -20,7 +20,7 @@ func lostDeath(role, resume string) task.Death {
 	return death
 }
 
-func TestAnAgentThatEndsWithItsMachineHasNotCrashedAndIsStartedAgainAtOnce(t *testing.T) {
+func TestALostMachineIsNoCrashAndItsAgentRestartsAtOnce(t *testing.T) {
 	t.Parallel()
 	def, one := defaultWorkflow(t), newTask("working")
 	one.StalledAt = noon.Add(-time.Hour)
@@ -54,7 +54,7 @@ func TestAnAgentThatLeftItsEvidenceMovesItsTaskHoweverItEnded(t *testing.T) {
 	}
 }
 
-func TestWhoWantsToStartAgentsAgainThemselvesIsAskedOrNot(t *testing.T) {
+func TestAResumeSettingLeavesLostAgentsToPeople(t *testing.T) {
 	t.Parallel()
 	def := defaultWorkflow(t)
 	for _, role := range []string{"worker", "reviewer"} { // the workflow itself starts reviewers again that crash

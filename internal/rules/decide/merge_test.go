@@ -81,7 +81,7 @@ func TestMergeWay_isTheProjectsWhereThePersonDoesNotSayOtherwise(t *testing.T) {
 	}
 }
 
-func TestMergeWay_checksWhatTheProjectNamesAndElseWhatTheWorkflowNames(t *testing.T) {
+func TestMergeWay_runsTheProjectsChecksOrElseTheWorkflows(t *testing.T) {
 	t.Parallel()
 	def := parse(t, "checked.yml", []byte(`
 name: checked
@@ -111,7 +111,7 @@ transitions: [{from: todo, to: done, gate: [{check: lint}, {check: tests}]}]
 
 // What a refusal of a merge names is a merge that is not refused again: it has what was asked for, and all that it
 // needs besides.
-func TestTheLinesThatARefusedMergeNames_areMergesThatAreNotRefused(t *testing.T) {
+func TestARefusedMerge_namesCommandsThatAreNotRefused(t *testing.T) {
 	t.Parallel()
 	def, person := defaultWorkflow(t), task.Actor{Role: task.RoleHuman, As: "human"}
 	refusals := 0

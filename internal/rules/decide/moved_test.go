@@ -30,7 +30,7 @@ func tipMoved(body string) decide.Evidence {
 	return ev
 }
 
-func TestUnmoved_refusesAPassingVerdictAndTheMergeAndNeverAFailingVerdict(t *testing.T) {
+func TestUnmoved_refusesPassingVerdictsAndMergesButNoFailingVerdict(t *testing.T) {
 	t.Parallel()
 	for name, def := range shippedWorkflows(t) {
 		for i := range def.Transitions {
@@ -54,7 +54,7 @@ func TestUnmoved_refusesAPassingVerdictAndTheMergeAndNeverAFailingVerdict(t *tes
 	}
 }
 
-func TestCommitted_isAskedForOnEveryWayIntoTheStateOfAMergeAndToAReview(t *testing.T) {
+func TestCommitted_isRequiredOnWaysToReviewsAndMerges(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string][]string{
 		"default": {"reviewing->agent-review", "stuck->reviewing", "working->agent-review"},
@@ -76,7 +76,7 @@ func TestCommitted_isAskedForOnEveryWayIntoTheStateOfAMergeAndToAReview(t *testi
 	}
 }
 
-func TestExit_thatAMovedTipAloneRefusesStartsTheReviewerAnewThreeTimes(t *testing.T) {
+func TestExit_restartsTheReviewerThreeTimesWhereOnlyTheTipMoved(t *testing.T) {
 	t.Parallel()
 	for name, hooks := range map[string]string{"default": "increment spawn_reviewer",
 		sessions: "increment spawn_agent"} {
@@ -156,7 +156,7 @@ func TestExit_thatMoreThanAMovedTipRefusesIsACrash(t *testing.T) {
 }
 
 // A workflow may begin a status again and leave it to a person to start an agent.
-func TestExit_thatBeginsTheStatusAnewTellsAPersonWhereItStartsNobody(t *testing.T) {
+func TestExit_callsAPersonWhereARestartedStatusHasNoAgent(t *testing.T) {
 	t.Parallel()
 	artifact := note("")
 	def := tiny([]workflow.Transition{
@@ -170,7 +170,7 @@ func TestExit_thatBeginsTheStatusAnewTellsAPersonWhereItStartsNobody(t *testing.
 	}
 }
 
-func TestExit_aVerdictThatAcceptsCountsOnlyFromAnAgentThatEndedByItselfWithStatus0(t *testing.T) {
+func TestExit_acceptsAPassOnlyFromAnAgentThatSucceeded(t *testing.T) {
 	t.Parallel()
 	ends := map[string]task.Ending{
 		"by itself": {Known: true}, "failed": {Known: true, Status: 1}, "killed": {Known: true, Signal: 9},
@@ -233,7 +233,7 @@ func TestExit_aVerdictThatAcceptsCountsOnlyFromAnAgentThatEndedByItselfWithStatu
 	}
 }
 
-func TestExit_ofAnAgentThatWroteNothingIsACrashThoughItEndedWithStatus0(t *testing.T) {
+func TestExit_withoutAnythingWrittenIsACrashDespiteStatus0(t *testing.T) {
 	t.Parallel()
 	for name, def := range shippedWorkflows(t) {
 		for _, s := range def.States {
@@ -255,7 +255,7 @@ func TestExit_ofAnAgentThatWroteNothingIsACrashThoughItEndedWithStatus0(t *testi
 
 // A reviewer passes the work and crashes; a new commit arrives; another reviewer starts, and ends with status 0 and
 // without a verdict of its own.
-func TestAVerdictThatStoodThereWhenTheAgentWasStartedDoesNotCount(t *testing.T) {
+func TestAVerdictFromBeforeTheAgentsStartDoesNotCount(t *testing.T) {
 	t.Parallel()
 	def := defaultWorkflow(t)
 	ev := evidence(aPassText)
@@ -292,7 +292,7 @@ func TestAVerdictThatStoodThereWhenTheAgentWasStartedDoesNotCount(t *testing.T) 
 }
 
 // A verdict counts if it is newer than the entry, whether or not its author has said so.
-func TestAVerdictIsAlwaysOneSinceTheEntry(t *testing.T) {
+func TestAVerdictCountsOnlyIfItIsNewerThanTheEntry(t *testing.T) {
 	t.Parallel()
 	for name, part := range map[string]workflow.Part{
 		"a section with a verdict": {Section: "## Review", Verdict: "PASS", VerdictIn: workflow.VerdictFirstLine},
@@ -326,7 +326,7 @@ func TestAVerdictIsAlwaysOneSinceTheEntry(t *testing.T) {
 	}
 }
 
-func TestNeeds_ofADeathAskWhetherTheTipMovedWhereThatIsAWayOn(t *testing.T) {
+func TestNeeds_ofADeathIncludeAMovedTipWhereThatLeadsOn(t *testing.T) {
 	t.Parallel()
 	asks := func(def *workflow.Definition, status task.Status) bool {
 		state, _ := def.State(status)
@@ -367,7 +367,7 @@ func TestNeeds_ofADeathAskWhetherTheTipMovedWhereThatIsAWayOn(t *testing.T) {
 	}
 }
 
-func TestTheWayOnIsClosedWhereNothingMovedAndToCommandsAndToTheWorker(t *testing.T) {
+func TestTheWayOnIsClosedToWorkersCommandsAndUnmovedWork(t *testing.T) {
 	t.Parallel()
 	def := defaultWorkflow(t)
 	for _, c := range []struct {
@@ -417,7 +417,7 @@ func TestTheWayOnIsClosedWhereNothingMovedAndToCommandsAndToTheWorker(t *testing
 	}
 }
 
-func TestAPersonSetsTheCounterBackThatSaysSo(t *testing.T) {
+func TestAPersonsActResetsOnlyTheCountersThatSaySo(t *testing.T) {
 	t.Parallel()
 	def := tiny([]workflow.Transition{
 		{From: "busy", To: "help", When: []workflow.Guard{{Field: "anew", Op: "<", Value: 3}},
@@ -511,7 +511,7 @@ func begun(c record.Change) (record.Change, error) {
 	return c, nil
 }
 
-func TestARefusalNamesTheOverrideToThosePeopleAloneWhoMayMakeIt(t *testing.T) {
+func TestARefusalOffersAnOverrideOnlyToPeopleWhoHaveIt(t *testing.T) {
 	t.Parallel()
 	def, phases := defaultWorkflow(t), shippedWorkflow(t, "phases")
 	nothing := decide.Evidence{Facts: factsFor(phases, "review", "")}
@@ -552,7 +552,7 @@ func TestARefusalNamesTheOverrideToThosePeopleAloneWhoMayMakeIt(t *testing.T) {
 	}
 }
 
-func TestARefusalSaysWhetherNothingButTheMovedTipSpeaksAgainstIt(t *testing.T) {
+func TestARefusalReportsWhereOnlyAMovedTipIsTheReason(t *testing.T) {
 	t.Parallel()
 	def := defaultWorkflow(t)
 	ask := func(body string, moved, dirty bool, role string) bool {
@@ -575,7 +575,7 @@ func TestARefusalSaysWhetherNothingButTheMovedTipSpeaksAgainstIt(t *testing.T) {
 	}
 }
 
-func TestARefusalForAMovedTipIsToldAlsoOfPartsOfParts(t *testing.T) {
+func TestARefusalNoticesAMovedTipInNestedParts(t *testing.T) {
 	t.Parallel()
 	def := tiny([]workflow.Transition{
 		{From: "busy", To: "help", Gate: []workflow.Part{
@@ -617,7 +617,7 @@ func TestARefusal_countsFilesAndOldVerdictsInPartsOfPartsToo(t *testing.T) {
 }
 
 // A counter that a person's request resets opens edges to the person that are closed to agents.
-func TestWhy_tellsAPersonsWayApartWhereTheirRequestCountsAnew(t *testing.T) {
+func TestWhy_showsAPersonsWayApartWhereTheirRequestResetsACounter(t *testing.T) {
 	t.Parallel()
 	ways := func(rereviews int, ev decide.Evidence) string {
 		var out []string
@@ -651,7 +651,7 @@ func TestWhy_tellsAPersonsWayApartWhereTheirRequestCountsAnew(t *testing.T) {
 
 // A file that exists and cannot be read when the status begins, for example under a second name, may be an old
 // verdict once it can be read again.
-func TestAVerdictInAPlaceThatCouldNotBeReadDoesNotCount(t *testing.T) {
+func TestAVerdictDoesNotCountWhereItsFileWasUnreadable(t *testing.T) {
 	t.Parallel()
 	part := workflow.Part{File: "review.json", Judges: true}
 	def := tiny([]workflow.Transition{{From: "busy", To: "help", Gate: []workflow.Part{part}},

@@ -14,7 +14,7 @@ import (
 )
 
 // What a task has under other names is under the new ones from then on, in the record as in the history.
-func TestMigrate_givesEveryNameOfAStatusTheOneThatStandsForIt(t *testing.T) {
+func TestMigrate_replacesEveryOldNameOfAStatus(t *testing.T) {
 	t.Parallel()
 	def := parse(t, "named.yml", []byte(`{version: 1, states: {a: {}, b: {}, c: {}, over: {terminal: true}},
 		transitions: [{from: a, to: b}, {from: b, to: c}, {from: c, to: over}]}`))

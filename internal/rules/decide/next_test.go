@@ -113,7 +113,7 @@ func TestNext_isTheOneMoveThatTheEvidenceSupports(t *testing.T) {
 	}
 }
 
-func TestOverride_ignoresTheConditionsOfAnEdgeForAPersonWithAReason(t *testing.T) {
+func TestOverride_ignoresConditionsForAPersonWhoGivesAReason(t *testing.T) {
 	t.Parallel()
 	def := stepsWorkflow(t)
 	tk := newTask("check")
@@ -201,7 +201,7 @@ func TestRedo_leadsOnlyToKnownAndEarlierStates(t *testing.T) {
 	}
 }
 
-func TestFailures_areCountedBeforeTheGuardsAndForgottenWhenTheStateIsLeftForward(t *testing.T) {
+func TestFailures_countBeforeGuardsAndEndWithAMoveForward(t *testing.T) {
 	t.Parallel()
 	def := stepsWorkflow(t)
 	ev := seen(def, "## Review\nFAIL\n", map[string]string{"verdict.json": "yes", "tests": "green"})
@@ -364,7 +364,7 @@ func TestMigrate_wantsAStatusThatBothWorkflowsHave(t *testing.T) {
 	}
 }
 
-func TestNext_leavesTheChoiceToAPersonWhereSeveralMovesAskForNothing(t *testing.T) {
+func TestNext_letsAPersonChooseWhereSeveralMovesNeedNothing(t *testing.T) {
 	t.Parallel()
 	def := tiny([]workflow.Transition{{From: "busy", To: "help"}, {From: "busy", To: "todo"}})
 	to, _, err := decide.Next(def, newTask("busy"), evidence(""), human(), "", noon)
@@ -376,7 +376,7 @@ func TestNext_leavesTheChoiceToAPersonWhereSeveralMovesAskForNothing(t *testing.
 
 // A person who looks at finished work chooses whether to merge it or to have it reviewed again. If the branch has
 // moved since, it cannot be merged.
-func TestNext_leavesTheChoiceToAPersonWhereGitSpeaksForSeveralMoves(t *testing.T) {
+func TestNext_letsAPersonChooseWhereGitAllowsSeveralMoves(t *testing.T) {
 	t.Parallel()
 	def, one := defaultWorkflow(t), newTask("reviewing")
 	to, _, err := decide.Next(def, one, evidence(""), human(), "", noon)
@@ -417,7 +417,7 @@ prompts: {go: Go.}
 }
 
 // Defect: next led out of planning without a plan, and back to work from a review that a person had not looked at.
-func TestNext_neverTakesAMoveThatAsksForNothingWhereAnotherAsksForEvidence(t *testing.T) {
+func TestNext_takesNoUnconditionalMoveWhereAnotherNeedsEvidence(t *testing.T) {
 	t.Parallel()
 	for name, statuses := range map[string][]task.Status{
 		"default": {"planning", "clarification", "working", "agent-review"}, "classic": {"working", "agent-review"}} {

@@ -66,7 +66,7 @@ func lookedAt(t *testing.T, first task.Actor) *life {
 	return l
 }
 
-func TestAnotherPerson_isNoneOfThoseWhoWereThereBefore(t *testing.T) {
+func TestAnotherPerson_isNoneWhoDecidedBefore(t *testing.T) {
 	t.Parallel()
 	signer := named("Dora")
 	signer.Via = "mcp"
@@ -141,7 +141,7 @@ func TestAnotherPerson_isTheOneOfTheLastLook(t *testing.T) {
 	}
 }
 
-func TestAnotherPerson_isToldOfBefore(t *testing.T) {
+func TestAnotherPerson_isAConditionThatWhyNames(t *testing.T) {
 	t.Parallel()
 	l := lookedAt(t, named("Cid"))
 	l.task.Status = "first"
@@ -161,7 +161,7 @@ func TestAnotherPerson_isToldOfBefore(t *testing.T) {
 }
 
 // One who had a task wait for a free workspace has started it.
-func TestAnotherPerson_isNotTheOneWhoHadItWait(t *testing.T) {
+func TestAnotherPerson_isNotTheOneWhoQueuedTheTask(t *testing.T) {
 	t.Parallel()
 	l := lookedAt(t, named("Cid"))
 	queued := history.Event{Seq: 9, Type: history.QueuedForSpace, Actor: task.RoleHuman, Person: "Ben",
@@ -209,7 +209,7 @@ func TestAnotherPerson_isOfARealMoveWithAName(t *testing.T) {
 }
 
 // Where no person decided before there is no one from whom to be another.
-func TestAnotherPerson_needsOneBefore(t *testing.T) {
+func TestAnotherPerson_needsOneWhoDecidedBefore(t *testing.T) {
 	t.Parallel()
 	l := lookedAt(t, named("Cid"))
 	l.task.Status = "first"
@@ -239,7 +239,7 @@ func TestAnotherPerson_signsWhereTheAuthorSigned(t *testing.T) {
 }
 
 // A task that an agent started has no author: one person who looks are not two.
-func TestTwoPeople_areNotOne(t *testing.T) {
+func TestTwoPeople_areAskedForAndOneIsNotEnough(t *testing.T) {
 	t.Parallel()
 	l := lookedAt(t, named("Cid"))
 	for i := range l.events {

@@ -85,7 +85,7 @@ func TestPREnded_asksForTheMoveAsARuleDoes(t *testing.T) {
 	}
 }
 
-func TestPRNews_areOnlyThoseOfALiveTasksOwnOpenPullRequest(t *testing.T) {
+func TestPRNews_concernOnlyALiveTasksOwnOpenPullRequest(t *testing.T) {
 	t.Parallel()
 	own := task.Task{Live: true, PRURL: "url", PRState: record.PROpen}
 	if !decide.PRNews(own, record.PullRequest{URL: "url", State: record.PRMerged}) ||
@@ -107,7 +107,7 @@ func TestPRNews_areOnlyThoseOfALiveTasksOwnOpenPullRequest(t *testing.T) {
 	}
 }
 
-func TestStandIn_isAMergedPullRequestInThePlaceOfAllThatGitIsAskedFor(t *testing.T) {
+func TestStandIn_letsAMergedPullRequestMeetEveryGitCondition(t *testing.T) {
 	t.Parallel()
 	def := defaultWorkflow(t)
 	pr := record.PullRequest{URL: "https://forge/7", State: record.PRMerged, Commit: "second", Merge: "c0ffee"}
@@ -162,7 +162,7 @@ func TestStandIn_isAMergedPullRequestInThePlaceOfAllThatGitIsAskedFor(t *testing
 	}
 }
 
-func TestPREnded_whereTheStateHasNoSuchMoveNamesThoseThatLeadOn(t *testing.T) {
+func TestPREnded_withoutAMoveNamesThoseThatLeadOn(t *testing.T) {
 	t.Parallel()
 	one := newTask("working")
 	one.PRURL, one.PRState = "url", record.PROpen

@@ -125,7 +125,7 @@ func lacks(err *rejection.Rejection) string {
 }
 
 // A task comes to no good end without what was promised of it, whatever the workflow lets it do.
-func TestAPromise_isKeptAtTheDoorOnEachWay(t *testing.T) {
+func TestAPromise_isCheckedBeforeEachGoodEnd(t *testing.T) {
 	t.Parallel()
 	const review = `"## Review" PASS`
 	for name, c := range map[string]struct {
@@ -254,7 +254,7 @@ func TestAPromise_isKeptWhenTimeIsOver(t *testing.T) {
 }
 
 // A merge elsewhere is a fact: it ends the task, under a mark that says what the work has not passed.
-func TestAPromise_isToldOfWorkThatWasMergedElsewhere(t *testing.T) {
+func TestAPromise_marksWorkThatWasMergedElsewhere(t *testing.T) {
 	t.Parallel()
 	pr := record.PullRequest{URL: "https://example.com/1", State: record.PRMerged, Commit: "c1"}
 	for name, ends := range map[string]func(l *life) record.Change{
@@ -324,7 +324,7 @@ func TestAPromise_holdsForATaskThatComesUnderIt(t *testing.T) {
 }
 
 // What a task was moved past by force keeps it from each good end, without any promise, until it has passed that.
-func TestForce_isToldAndKeepsATaskFromAGoodEnd(t *testing.T) {
+func TestForce_isNotedAndKeepsATaskFromAGoodEnd(t *testing.T) {
 	t.Parallel()
 	l := begin(t, loosely)
 	l.moves("review", worker())
@@ -411,7 +411,7 @@ func TestALedger_hasWhatAMovePassedOfWhichVersion(t *testing.T) {
 }
 
 // A refusal says once what the gate itself lacks.
-func TestAPromise_thatTheGateAsksForIsToldOnce(t *testing.T) {
+func TestAPromise_thatTheGateAlsoAsksForIsNamedOnce(t *testing.T) {
 	t.Parallel()
 	l := begin(t, strings.Replace(loosely, "{from: [ready, late], to: done}",
 		"{from: [ready, late], to: done, gate: {check: tests}}", 1)+"promise: [check tests]\n")
@@ -426,7 +426,7 @@ func TestAPromise_thatTheGateAsksForIsToldOnce(t *testing.T) {
 	}
 }
 
-func TestAPromise_isOwedNextToAGateThatDoesNotShowIt(t *testing.T) {
+func TestAPromise_isOwedNextToGatesThatDoNotShowIt(t *testing.T) {
 	t.Parallel()
 	const review, other, both = `{section: "## Review", verdict: PASS}`, `{section: "## Other"}`, "{all: [%s, %s]}"
 	const lacking = `section "## Other": no such section; there are Review`

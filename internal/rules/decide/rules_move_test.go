@@ -78,7 +78,7 @@ func TestPRMove_isTheWorkflowsWordForEachEnd(t *testing.T) {
 	}
 }
 
-func TestPREnded_keepsThePlaceOfATaskThatWaitsForAWorkspace(t *testing.T) {
+func TestPREnded_keepsAWaitingTasksPlaceInTheQueue(t *testing.T) {
 	t.Parallel()
 	for queued, want := range map[task.Status]time.Time{"planning": noon.Add(-time.Hour), "": noon} {
 		one := newTask("pending")
@@ -91,7 +91,7 @@ func TestPREnded_keepsThePlaceOfATaskThatWaitsForAWorkspace(t *testing.T) {
 	}
 }
 
-func TestMigrate_asksForWhereTheTaskCameFromOnlyWhereTheRulesDo(t *testing.T) {
+func TestMigrate_checksThePreviousStatusOnlyWhereRulesUseIt(t *testing.T) {
 	t.Parallel()
 	one := newTask("busy")
 	one.Previous = "long-gone"
@@ -120,7 +120,7 @@ func TestMigrate_leavesCountersThatTheTaskHas(t *testing.T) {
 	}
 }
 
-func TestAMove_takesAReasonThatSaysSomethingAndTheMarksAway(t *testing.T) {
+func TestAMove_needsANonBlankReasonAndClearsTheMarks(t *testing.T) {
 	t.Parallel()
 	def := tiny([]workflow.Transition{{From: "busy", To: "help", Reason: true}})
 	one := newTask("busy")
@@ -137,7 +137,7 @@ func TestAMove_takesAReasonThatSaysSomethingAndTheMarksAway(t *testing.T) {
 	}
 }
 
-func TestFailures_areKeptWhereTheStateBeginsAnew(t *testing.T) {
+func TestFailures_areKeptWhereTheStateBeginsAgain(t *testing.T) {
 	t.Parallel()
 	def := tiny([]workflow.Transition{{From: "busy", To: "busy"}, {From: "busy", To: "help"}})
 	one := newTask("busy")
@@ -161,7 +161,7 @@ func TestOverride_setsGuardsAsideAndSaysWhich(t *testing.T) {
 	}
 }
 
-func TestNeeds_ofADeathAndOfAnEntryAreThoseOfRulesToo(t *testing.T) {
+func TestNeeds_ofDeathsAndEntriesIncludeThoseOfRules(t *testing.T) {
 	t.Parallel()
 	artifact := note(workflow.SinceEntry)
 	def := tiny([]workflow.Transition{{From: "busy", To: "help", Gate: []workflow.Part{{File: "plan.json"}}}},

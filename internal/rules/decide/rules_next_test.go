@@ -10,7 +10,7 @@ import (
 	"orange/internal/rules/workflow"
 )
 
-func TestNext_takesAMoveThatAsksForNothingOnlyWhereItGoesOn(t *testing.T) {
+func TestNext_takesAnUnconditionalMoveOnlyWhereItLeadsOn(t *testing.T) {
 	t.Parallel()
 	worker := task.Actor{Role: task.RoleWorker}
 	for _, c := range []struct {

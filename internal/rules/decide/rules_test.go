@@ -39,7 +39,7 @@ func TestExit_withoutARuleThatLeadsOnAsksForAPerson(t *testing.T) {
 	}
 }
 
-func TestExit_makesTheMoveOfItsRuleWhoeverElseMayAsk(t *testing.T) {
+func TestExit_makesItsRulesMoveEvenIfOnlyPeopleMayAsk(t *testing.T) {
 	t.Parallel()
 	artifact := note("")
 	def := tiny([]workflow.Transition{{From: "busy", To: "help", By: []string{task.RoleHuman}}},
@@ -64,7 +64,7 @@ func TestRuleTarget_isNowhereWhereNoArmHolds(t *testing.T) {
 	}
 }
 
-func TestExit_byTooManyCrashesNotesWhatStandsThereAndSaysWhyItIsThere(t *testing.T) {
+func TestExit_afterTooManyCrashesNotesOldEvidenceAndTheReason(t *testing.T) {
 	t.Parallel()
 	crash := workflow.Rule{Status: "busy", Action: workflow.ActionCrash, StuckAfter: 2, Then: "help"}
 	def := tiny([]workflow.Transition{
@@ -241,7 +241,7 @@ func TestStart_isForThoseWhomTheWorkflowLetsAsk(t *testing.T) {
 	}
 }
 
-func TestStart_tellsOfAWorkflowThatLeadsNobodyThere(t *testing.T) {
+func TestStart_refusesAWorkflowWithoutAWayToTheStart(t *testing.T) {
 	t.Parallel()
 	def := tiny([]workflow.Transition{{From: "busy", To: "todo"}})
 	def.Initial, def.Moves = "todo", []workflow.Move{{Command: workflow.MoveSpawn, To: "busy"}}
@@ -250,7 +250,7 @@ func TestStart_tellsOfAWorkflowThatLeadsNobodyThere(t *testing.T) {
 	}
 }
 
-func TestLeftAlone_tellsOfAStartThatIsDroppedAndNotMadeGood(t *testing.T) {
+func TestLeftAlone_isTrueWhereADroppedStartIsNotReplaced(t *testing.T) {
 	t.Parallel()
 	def := tiny(nil)
 	spawn, tell := task.Hook{Action: action.SpawnAgent}, task.Hook{Action: action.NotifyWorker}
@@ -279,7 +279,7 @@ func TestLeftAlone_tellsOfAStartThatIsDroppedAndNotMadeGood(t *testing.T) {
 	}
 }
 
-func TestAGate_onWhatIsBeingFoundOutSaysThatOneHasToWait(t *testing.T) {
+func TestAGate_asksToWaitWhereEvidenceIsPending(t *testing.T) {
 	t.Parallel()
 	part := workflow.Part{Check: "tests", Want: "mend the tests"}
 	def := tiny([]workflow.Transition{{From: "busy", To: "help", Gate: []workflow.Part{part}}})
@@ -295,7 +295,7 @@ func TestAGate_onWhatIsBeingFoundOutSaysThatOneHasToWait(t *testing.T) {
 	}
 }
 
-func TestAGate_onWhatNobodyHasLookedAtIsNotMet(t *testing.T) {
+func TestAGate_onUnseenEvidenceIsNotMet(t *testing.T) {
 	t.Parallel()
 	def := tiny([]workflow.Transition{{From: "busy", To: "help", Gate: []workflow.Part{{File: "somewhere.json"}}}})
 	_, err := decide.Transition(def, newTask("busy"), decide.Evidence{}, task.Request{
@@ -305,7 +305,7 @@ func TestAGate_onWhatNobodyHasLookedAtIsNotMet(t *testing.T) {
 	}
 }
 
-func TestWhatStoodThereBeforeCountsUnlessTheGateSaysSinceEntry(t *testing.T) {
+func TestOldEvidenceCountsUnlessTheGateSaysSinceEntry(t *testing.T) {
 	t.Parallel()
 	req := task.Request{Task: "T1", To: "help", Actor: task.Actor{Role: task.RoleWorker}}
 	ev := evidence("## Note\nold\n")

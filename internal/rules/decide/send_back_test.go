@@ -205,7 +205,7 @@ func TestSetback_tellsTheWorkerWhatFailed(t *testing.T) {
 	}
 }
 
-func TestWanted_isWhatARuleWaitsForAndTheHistoryDoesNotHave(t *testing.T) {
+func TestWanted_isASetbackThatARuleTakesAndHistoryLacks(t *testing.T) {
 	t.Parallel()
 	def := defaultWorkflow(t)
 	one, ev := putUpFor("first")

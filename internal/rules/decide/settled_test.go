@@ -90,7 +90,7 @@ func TestCrashes_areForgottenWithTheLastHookOfAMove(t *testing.T) {
 	}
 }
 
-func TestATaskThatIsOver_isFreedOnceAndOnlyOfWhatItHolds(t *testing.T) {
+func TestFree_releasesOnceWhatAnEndedTaskStillHolds(t *testing.T) {
 	t.Parallel()
 	over := newTask("done")
 	over.Live, over.Workspace = false, "garden--1"
@@ -194,7 +194,7 @@ func TestRetry_dropsWhatFailedAndNothingWaitsFor(t *testing.T) {
 	}
 }
 
-func TestRetry_dropIsForPeopleAndNotForWhatStartsOrEndsAgents(t *testing.T) {
+func TestRetry_letsOnlyPeopleDropHooksThatConcernNoAgent(t *testing.T) {
 	t.Parallel()
 	def := defaultWorkflow(t)
 	human := task.Actor{Role: task.RoleHuman}

@@ -97,7 +97,7 @@ func movesWithRoom(t *testing.T, def *workflow.Definition, lost task.Task) {
 	}
 }
 
-func TestAMoveWhoseHooksNeedAWorkspace_getsATaskOneThatLostIt(t *testing.T) {
+func TestAMoveThatNeedsAWorkspace_replacesALostOne(t *testing.T) {
 	t.Parallel()
 	def := parse(t, "w.yml", []byte(`name: w
 version: 1

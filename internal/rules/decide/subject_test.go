@@ -75,7 +75,7 @@ func TestSubject_everyMoveNotesTheTipOfItsMoment(t *testing.T) {
 }
 
 // The event notes that, and only what needs the tip is unmet.
-func TestSubject_aTipThatCannotBeReadKeepsNobodyFromGivingUp(t *testing.T) {
+func TestSubject_withAnUnreadableTipLetsATaskBeGivenUp(t *testing.T) {
 	t.Parallel()
 	def, unread := defaultWorkflow(t), task.Subject{Trouble: "the ref is a folder"}
 	for _, status := range []task.Status{"planning", "clarification", "working", "agent-review", "reviewing", "stuck"} {
@@ -91,7 +91,7 @@ func TestSubject_aTipThatCannotBeReadKeepsNobodyFromGivingUp(t *testing.T) {
 	}
 }
 
-func TestSubject_ofATaskOfBeforeIsNone(t *testing.T) {
+func TestSubject_ofATaskFromAnOlderProgramIsNone(t *testing.T) {
 	t.Parallel()
 	d, err := decide.Transition(defaultWorkflow(t), newTask("working"), evidence(aHandoffText), task.Request{
 		Task: "T1", To: "agent-review", Actor: human()}, noon)
@@ -106,7 +106,7 @@ func TestSubject_ofATaskOfBeforeIsNone(t *testing.T) {
 
 // quality_review -> approved -> committing keeps what was judged; every other edge there notes what is in the
 // worktree, and who asked for the move.
-func TestBuild_carriesTheTreeThatWasJudgedToTheCommitAndNoOther(t *testing.T) {
+func TestBuild_carriesOnlyTheJudgedTreeToTheCommit(t *testing.T) {
 	t.Parallel()
 	def := shippedWorkflow(t, "build")
 	judged := task.Subject{Commit: "first", Tree: "judged", Tracked: "known"}
@@ -171,7 +171,7 @@ func TestBuild_carriesTheTreeThatWasJudgedToTheCommitAndNoOther(t *testing.T) {
 }
 
 // An override of a verdict's edge passes nothing, and carries nothing over.
-func TestSubject_isReviewedByAVerdictOnTheWorkAsItWasJudgedAlone(t *testing.T) {
+func TestSubject_isReviewedOnlyByAVerdictOnTheUnmovedWork(t *testing.T) {
 	t.Parallel()
 	verdict := func(word string) []workflow.Part {
 		return []workflow.Part{{Section: "## Review", Verdict: word, VerdictIn: workflow.VerdictFirstLine}}
@@ -227,7 +227,7 @@ func TestSubject_isReviewedByAVerdictOnTheWorkAsItWasJudgedAlone(t *testing.T) {
 	}
 }
 
-func TestPutUp_namesWhoeverBringsATaskToItsMergeWithoutAVerdict(t *testing.T) {
+func TestSubject_namesTheActorWhoHandsInWorkWithoutAVerdict(t *testing.T) {
 	t.Parallel()
 	ada := task.Actor{Role: task.RoleHuman, Person: "Ada <ada@example.com>"}
 	for _, name := range []string{"default", "classic", "minimal"} {
@@ -287,7 +287,7 @@ func TestPutUp_namesWhoeverBringsATaskToItsMergeWithoutAVerdict(t *testing.T) {
 	}
 }
 
-func TestPutUp_isAboutTheStatesThatWaitForTheirMergeOrCommit(t *testing.T) {
+func TestAwaitsMerge_holdsInStatesBeforeAMergeOrCommit(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string][]task.Status{
 		"default": {"reviewing"}, "classic": {"reviewing"}, "minimal": {"reviewing"}, "build": {
@@ -307,7 +307,7 @@ func TestPutUp_isAboutTheStatesThatWaitForTheirMergeOrCommit(t *testing.T) {
 }
 
 // The edges to a good end that do not compare the work with what was reviewed, where other edges do.
-func TestAMoveToAGoodEndSaysSoWhereNobodyComparedTheWorkWithWhatWasReviewed(t *testing.T) {
+func TestAGoodEndWithoutAComparisonToTheReviewSaysSo(t *testing.T) {
 	t.Parallel()
 	want := map[string][]string{
 		"build":  {"cto_intervention->completed", "human_escalation->completed"},
@@ -349,7 +349,7 @@ func TestAMoveToAGoodEndSaysSoWhereNobodyComparedTheWorkWithWhatWasReviewed(t *t
 	}
 }
 
-func TestAMoveSaysThatNobodyComparedTheWorkOnlyWhereAnotherWayToTheSameGoodEndDoes(t *testing.T) {
+func TestAMoveReportsNoComparisonOnlyWhereAnotherWayCompares(t *testing.T) {
 	t.Parallel()
 	unmoved := []workflow.Part{{Git: workflow.GitUnmoved}}
 	direct := workflow.Transition{From: "busy", To: "lost"}
@@ -375,7 +375,7 @@ func TestAMoveSaysThatNobodyComparedTheWorkOnlyWhereAnotherWayToTheSameGoodEndDo
 	}
 }
 
-func TestWantsTree_whereWhatLiesInTheWorktreeIsJudgedOrPutUp(t *testing.T) {
+func TestWantsTree_whereTheWorktreeIsJudgedOrHandedIn(t *testing.T) {
 	t.Parallel()
 	build, plain := shippedWorkflow(t, "build"), defaultWorkflow(t)
 	for _, c := range []struct {
@@ -401,7 +401,7 @@ func TestWantsTree_whereWhatLiesInTheWorktreeIsJudgedOrPutUp(t *testing.T) {
 }
 
 // A status that can be entered without the verdict has to know what is in the worktree.
-func TestWantsTree_fromAReviewWhereNotAllWaysAreThoseOfItsVerdict(t *testing.T) {
+func TestWantsTree_whereAReviewLeadsOnWithoutItsPass(t *testing.T) {
 	t.Parallel()
 	passed := workflow.Transition{From: "busy", To: "help", Gate: []workflow.Part{
 		{File: "review.json", Judges: true}, {Git: workflow.GitUnmoved}}}
@@ -434,7 +434,7 @@ func TestWantsTree_fromAReviewWhereNotAllWaysAreThoseOfItsVerdict(t *testing.T) 
 
 // A state that was entered without a workspace gets what its evidence is about once the workspace is ready, and keeps
 // who put the task there.
-func TestDeathWantsTree_whereAnExitRuleMayMakeSuchAMove(t *testing.T) {
+func TestDeathWantsTree_whereAnExitRuleNeedsTheWorktree(t *testing.T) {
 	t.Parallel()
 	build, plain := shippedWorkflow(t, "build"), defaultWorkflow(t)
 	for _, c := range []struct {
@@ -572,7 +572,7 @@ func TestSubject_onRecordIsWhatItsEventSays(t *testing.T) {
 }
 
 // A branch that moves away and back between two reads must not apply the verdict on one commit to the other.
-func TestAgrees_whatGitToldFitsTheTipThatWasNoted(t *testing.T) {
+func TestAgrees_holdsWhereGitsAnswerFitsTheNotedTip(t *testing.T) {
 	t.Parallel()
 	one := newTask("busy")
 	one.Subject = task.Subject{Commit: "first"}

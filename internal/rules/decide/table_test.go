@@ -210,7 +210,7 @@ func TestAQueuedTaskStaysWhereItIsAndSaysWhereItGoes(t *testing.T) {
 	}
 }
 
-func TestATaskThatWaitsInItsOwnStatusHasNoMarkOfAHook(t *testing.T) {
+func TestATaskQueuedInItsStatusLosesItsHookMark(t *testing.T) {
 	t.Parallel()
 	def, tk := defaultWorkflow(t), newTask("working")
 	tk.Workspace, tk.Attention = "", record.HookMark+"acquire_workspace: the set-up failed"
@@ -418,7 +418,7 @@ func TestAWorkspaceThatTheTaskKeepsIsMadeReadyWhateverComes(t *testing.T) {
 	}
 }
 
-func TestAHookWaitsForAFailedOneBeforeItUnlessOneOfThemStandsApart(t *testing.T) {
+func TestAHookWaitsForAFailedOneUnlessEitherIsIndependent(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		failed []string

@@ -137,7 +137,7 @@ func escalated(def *workflow.Definition) record.Change {
 	return decide.Escalate(def, c, digging(100), decide.Evidence{}, now)
 }
 
-func TestEscalate_movesThroughTheDoorOfEveryRequest(t *testing.T) {
+func TestEscalate_movesByTheSameRulesAsARequest(t *testing.T) {
 	t.Parallel()
 	def := timed()
 	c := escalated(def)
@@ -227,7 +227,7 @@ func TestEscalation_isWantedOfTheLastLevelAlone(t *testing.T) {
 
 // A clock may jump freely. Orange reports each level at most once for each entry, in order, and never before its time
 // by that clock. A caller that asks whenever NextDeadline says so gets all of them.
-func TestLevelsAreToldOnceForEachEntryUnderEveryClock(t *testing.T) {
+func TestTimeoutLevelsAreReportedOncePerEntryUnderEveryClock(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		def := timed()
@@ -294,7 +294,7 @@ func TestLevelsAreToldOnceForEachEntryUnderEveryClock(t *testing.T) {
 	})
 }
 
-func TestStanding_isToldOfLiveAndEndedTasks(t *testing.T) {
+func TestTiming_isKnownForLiveAndEndedTasks(t *testing.T) {
 	t.Parallel()
 	got := decide.TimingOf(timed(), nil, digging(80), noon.Add(100*time.Second))
 	want := task.Timing{InState: 100 * time.Second, Total: 160 * time.Second, Timeout: 100 * time.Second,

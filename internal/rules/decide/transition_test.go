@@ -78,7 +78,7 @@ transitions:
   - {from: b, to: end}
 `
 
-func TestWhatDefaultDoesWithoutIsJudgedToo(t *testing.T) {
+func TestFeaturesThatDefaultLacksAreJudgedToo(t *testing.T) {
 	t.Parallel()
 	def := parse(t, "forks.yml", []byte(forks))
 	const why, pass, fail = "## Why\nbecause\n", "## Check\nAll in all a pass.\n",
@@ -126,7 +126,7 @@ func TestWhatDefaultDoesWithoutIsJudgedToo(t *testing.T) {
 	}
 }
 
-func TestAMoveAlongASelfEdgeCountsAndKeepsWhereTheTaskCameFrom(t *testing.T) {
+func TestASelfMoveCountsAndKeepsThePreviousStatus(t *testing.T) {
 	t.Parallel()
 	req := task.Request{To: "b", Actor: task.Actor{Role: task.RoleWorker}}
 	tk := newTask("b")
@@ -175,7 +175,7 @@ func TestARefusalNamesTheCharacterThatMakesALineNoEvidence(t *testing.T) {
 	}
 }
 
-func TestTheStartOfAQueuedTask_isRefusedWhereItWaitsNoMore(t *testing.T) {
+func TestAQueuedStart_isRefusedWhereTheTaskNoLongerWaits(t *testing.T) {
 	t.Parallel()
 	def := defaultWorkflow(t)
 	ask := task.Request{To: "planning", Queued: true, Actor: task.Actor{Rule: true}, Reason: "a workspace became free"}

@@ -87,7 +87,7 @@ func TestTheMovesAreThoseOfTheDocumentsInTheirOrder(t *testing.T) {
 	}
 }
 
-func TestEveryEdgeOfAWorkflowIsARowAndEveryRowAnEdge(t *testing.T) {
+func TestShippedWorkflowsHaveExactlyTheEdgesOfTheTables(t *testing.T) {
 	t.Parallel()
 	for _, b := range books {
 		t.Run(b.name, func(t *testing.T) {
@@ -196,7 +196,7 @@ func hooksCell(hooks []workflow.Hook) string {
 	return strings.Join(out, ", ")
 }
 
-func TestEveryRowHasAStoryWithItsAcceptanceAndEachRefusalBesideIt(t *testing.T) {
+func TestEveryRowHasAStoryOfItsAcceptanceAndEachRefusal(t *testing.T) {
 	t.Parallel()
 	shelf := shippedWorkflows(t)
 	for _, r := range rowsOf(t) {

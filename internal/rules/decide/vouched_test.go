@@ -225,7 +225,7 @@ func TestCreate_onlyAPersonHasATaskBeginElsewhere(t *testing.T) {
 	}
 }
 
-func TestCreate_ofAnAgentTakesNoWorkspaceAndNotMoreThanItsShare(t *testing.T) {
+func TestCreate_byAnAgentTakesNoWorkspaceAndOnlyItsShare(t *testing.T) {
 	t.Parallel()
 	def := *defaultWorkflow(t)
 	def.Births = slices.Clone(def.Births)
@@ -366,7 +366,7 @@ func TestUnvouched_staysWhateverBeginsThere(t *testing.T) {
 }
 
 // A reviewer that was ended leaves its PASS: it moves the task for no one who only asks, and a person may take it.
-func TestTheVerdictOfAReviewerThatWasEnded_isAPersonsToTake(t *testing.T) {
+func TestTheVerdictOfAnEndedReviewer_needsAPersonsOverride(t *testing.T) {
 	t.Parallel()
 	def := defaultWorkflow(t)
 	ev, death := evidence(aPassText), deathOf("reviewer")

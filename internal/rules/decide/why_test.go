@@ -132,7 +132,7 @@ func TestAwaits_saysWhoAndWhatATaskWaitsFor(t *testing.T) {
 	}
 }
 
-func TestWhy_namesTheCommandOfAnOverrideToThosePeopleWhoHaveOne(t *testing.T) {
+func TestWhy_namesTheOverrideOnlyToPeopleWhoHaveOne(t *testing.T) {
 	t.Parallel()
 	def := tiny([]workflow.Transition{
 		{From: "busy", To: "help", Override: true, Gate: []workflow.Part{{Section: "## Plan"}}, By: []string{

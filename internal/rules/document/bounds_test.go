@@ -52,7 +52,7 @@ func headings(n int) string {
 	return b.String()
 }
 
-func TestSectionNames_ofVeryManyAreTheFirstOnesAndHowManyMore(t *testing.T) {
+func TestSectionNames_listsTheFirstAndCountsTheRest(t *testing.T) {
 	t.Parallel()
 	d := readBody("## " + strings.Repeat("long ", 1000) + "\n" + headings(1000))
 	names := d.SectionNames()

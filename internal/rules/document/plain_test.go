@@ -10,7 +10,7 @@ import (
 
 // The parser is shown only the first and the last of a run of plain lines, or blank ones. Whatever the run is part of,
 // that changes nothing.
-func TestRead_aLongRunOfPlainLinesIsWhatAShortOneIs(t *testing.T) {
+func TestRead_treatsLongAndShortRunsOfPlainLinesAlike(t *testing.T) {
 	t.Parallel()
 	around := []string{
 		"## A\n\nRUN\n## B\n\nVerdict: PASS\n",

@@ -101,7 +101,7 @@ func TestSection_reachesToTheNextHeadingOfItsLevel(t *testing.T) {
 	}
 }
 
-func TestSection_isTheLastWhereTheHeadingStandsTwice(t *testing.T) {
+func TestSection_isTheLastOfTwoWithOneHeading(t *testing.T) {
 	t.Parallel()
 	s := section(t, "## Review\nVerdict: FAIL\n## Plan\nx\n## review ##\nVerdict: PASS\n", "Review")
 	if s.Copies != 2 || s.Name != "review" || s.Key != "review" || s.Line != 8 || s.Text != "Verdict: PASS\n" {

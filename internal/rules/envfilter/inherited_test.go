@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestWithout_takesOutWhatBelongsToWhoeverStartedTheProcess(t *testing.T) {
+func TestWithout_removesGitVariablesOfTheStartingProgram(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name      string

@@ -84,7 +84,7 @@ func TestFits_takesOnlyTheHistoryThatTheFleetKnows(t *testing.T) {
 
 // Defect: where a home brought a task back and its answer did not arrive, its snapshot was refused: it is not signed by
 // the host that had the task, and what the fleet had heard of was lost with that one.
-func TestFitsBehind_takesTheHistoryOfAHomeThatBroughtTheTaskBack(t *testing.T) {
+func TestFitsBehind_acceptsHistoryOfAHomeThatRestoredTheTask(t *testing.T) {
 	t.Parallel()
 	events := lived(t)
 	had := events[:2]

@@ -141,7 +141,7 @@ func TestTheFlagsOfShippedHarnessesAreInTheHelpOfTheirPrograms(t *testing.T) {
 	}
 }
 
-func TestAFlagIsInAHelpTextOnlyWhereItStandsAlone(t *testing.T) {
+func TestAFlagIsInAHelpTextOnlyAsAWholeWord(t *testing.T) {
 	t.Parallel()
 	u := harness.Usage{Words: []string{"it"}, Flags: []string{"--model", "-m", "--yolo", "--resume", "-c", "--no"}}
 	help := "  -m, --model <name>   the model\n      --yolo-mode      careless\n  [--resume=ID|-c] ...\n" +

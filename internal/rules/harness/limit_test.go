@@ -9,7 +9,7 @@ import (
 	"orange/internal/rules/harness"
 )
 
-func TestTheLineThatTellsOfALimitIsFoundAmongTheLastOnes(t *testing.T) {
+func TestALimitIsFoundInTheLastLinesOfTheScreen(t *testing.T) {
 	t.Parallel()
 	const (
 		session = "You've hit your session limit · resets 5:10pm (Europe/Paris)"
@@ -56,7 +56,7 @@ func TestTheLineThatTellsOfALimitIsFoundAmongTheLastOnes(t *testing.T) {
 	}
 }
 
-func TestWhenALimitIsOverIsReadFromTheLineThatTellsOfIt(t *testing.T) {
+func TestTheEndOfALimitIsReadFromItsLine(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 24, 1, 30, 0, 0, time.UTC) // begins a minute
 	for line, want := range map[string]string{

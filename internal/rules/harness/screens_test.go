@@ -14,7 +14,7 @@ import (
 // The screens were recorded from the real programs, in the versions that the harness files name. Their names say how
 // the program was: idle, busy, with a draft in its editor, at a question, at its provider's limit, as which an
 // error of the model counts that passes by itself, or refused by its model.
-func TestThePatternsOfABuiltInHarnessMatchTheScreensOfItsProgram(t *testing.T) {
+func TestBuiltInHarnessesMatchRecordedScreensOfTheirPrograms(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/screens/*/*.txt")
 	if err != nil || len(files) < 20 {
@@ -64,7 +64,7 @@ func read(t *testing.T, file string) string {
 
 // Programs that are not run here have patterns only where public projects show their screens. Each screen is put
 // together from such projects, whose names its first line says, and proves no more than that.
-func TestThePatternsOfAProgramThatIsNotRunMatchItsPublicScreens(t *testing.T) {
+func TestPatternsOfProgramsThatAreNotRunMatchPublicScreens(t *testing.T) {
 	t.Parallel()
 	for _, h := range shipped(t) {
 		files, err := filepath.Glob("testdata/public/" + h.Name + "/*.txt")

@@ -51,7 +51,7 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-func TestEnvironment_laysWhatThePersonHasSetOverWhatIsKeptAndBelowTheHarness(t *testing.T) {
+func TestEnvironment_prefersHarnessThenPersonThenKeptValues(t *testing.T) {
 	t.Parallel()
 	given := []string{"KEY=given", "MODEL=given", "SECRET=given", "PATH=/given"}
 	ticket := harness.Ticket{Path: "/o", Unset: []string{"SECRET"}, Set: []string{"MODEL=file"}}
@@ -66,7 +66,7 @@ func TestEnvironment_laysWhatThePersonHasSetOverWhatIsKeptAndBelowTheHarness(t *
 	}
 }
 
-func TestCheckVariable_takesWhatAProgramCanHaveAndNotWhatIsOrangesOwn(t *testing.T) {
+func TestCheckVariable_refusesBadNamesAndOrangesOwnVariables(t *testing.T) {
 	t.Parallel()
 	for name, why := range map[string]string{
 		"KEY": "", "_a1": "", "http_proxy": "", "PATH": "", "ORANGES": "",

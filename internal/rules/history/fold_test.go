@@ -55,7 +55,7 @@ func TestFold_tellsATaskFromItsEvents(t *testing.T) {
 	}
 }
 
-func TestFold_takesTheCountOfCrashesFromTheEventThatTellsOfIt(t *testing.T) {
+func TestFold_takesTheCrashCountFromItsEvents(t *testing.T) {
 	t.Parallel()
 	move := history.Event{Seq: 2, Type: history.AutoAdvanced, From: "pending", To: "stuck", Counters: crashes(2)}
 	escalated := move

@@ -104,7 +104,7 @@ func TestReadHistory_saysWhatIsWrong(t *testing.T) {
 	}
 }
 
-func TestAnEvent_withBytesThatAreNoTextReadsBackAsItWasSealed(t *testing.T) {
+func TestAnEvent_withInvalidTextReadsBackAsItWasSealed(t *testing.T) {
 	t.Parallel()
 	const bad = "a\xff\xfeb"
 	full := history.Event{Type: bad, Actor: bad, ActingAs: bad, Person: bad, Reason: bad, Workflow: bad, From: bad,

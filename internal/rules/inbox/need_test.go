@@ -222,7 +222,7 @@ func defaultRules(t *testing.T) *workflow.Definition {
 
 // Defect: a task that an agent had handed in was "not reviewed" in its history and "waits in ready" in the list, where
 // its workflow asks for no verdicts.
-func TestInWords_saysTheSameOfWorkThatWasHandedInInEveryWorkflow(t *testing.T) {
+func TestInWords_describesHandedInWorkAlikeInEveryWorkflow(t *testing.T) {
 	t.Parallel()
 	def := &workflow.Definition{Initial: "new", States: []workflow.State{{Name: "new"}, {Name: "ready"}}}
 	one := task.Task{ID: "one", Status: "ready", Live: true, Subject: task.Subject{By: "Eye"}}

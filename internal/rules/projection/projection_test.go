@@ -64,7 +64,7 @@ func agent(kind, role string) history.Event {
 	return history.Event{Type: kind, Data: map[string]string{"role": role}}
 }
 
-func TestAProjectionHasTheWorkflowsOrderAndIsTheSameBytesForTheSameHistory(t *testing.T) {
+func TestAProjectionKeepsTheWorkflowsOrderAndIsDeterministic(t *testing.T) {
 	t.Parallel()
 	def := phasesWorkflow(t)
 	counted := moved("plan", "code")
@@ -223,7 +223,7 @@ func TestTheWordsForAState(t *testing.T) {
 	}
 }
 
-func TestATaskThatWaitsToBeStartedHasNotBegunItsFirstRound(t *testing.T) {
+func TestATaskBeforeItsStartHasNotBegunItsFirstRound(t *testing.T) {
 	t.Parallel()
 	def := phasesWorkflow(t)
 	for hooks, want := range map[string]string{action.Notify: "0:null", action.SpawnAgent: "1:pending",

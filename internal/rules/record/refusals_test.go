@@ -41,7 +41,7 @@ func TestRefusals_areThoseOfAStay(t *testing.T) {
 	}
 }
 
-func TestRefusals_holdBackTheAnswerToAnAgentThatAsksInALoop(t *testing.T) {
+func TestRefusals_delayAnswersToAnAgentThatAsksInALoop(t *testing.T) {
 	t.Parallel()
 	then := time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 	at := task.Task{ID: "T", Status: "working", EnteredAt: then, Live: true}

@@ -109,7 +109,7 @@ func TestLateNotice_namesTheHighestLevelAndTheMove(t *testing.T) {
 	}
 }
 
-func TestLinesOf_hasTheLinesAfterAnEventAndTheSizeOfAll(t *testing.T) {
+func TestLinesOf_givesLaterLinesAndTheTotalSize(t *testing.T) {
 	t.Parallel()
 	past := record.LinesOf([]string{"a", "bcd"}, true)
 	for after, want := range map[int][]string{-1: {"a", "bcd"}, 0: {"a", "bcd"}, 1: {"bcd"}, 2: {}, 3: {}} {

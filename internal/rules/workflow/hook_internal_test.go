@@ -9,7 +9,7 @@ import (
 
 // A key without a row would be taken by every action, and no action could need it; a row whose key no action takes is
 // left from an action that is gone.
-func TestEveryKeyOfAHookIsInTheTableOfKeysAndTakenByAnAction(t *testing.T) {
+func TestEveryHookKeyHasARowAndAnAction(t *testing.T) {
 	t.Parallel()
 	rows, names := action.Keys(0), map[string]bool{"action": true, "increment": true} // those that are no key of a row
 	for _, row := range hookKeys() {

@@ -54,7 +54,7 @@ func choices() map[string][]choice {
 	}
 }
 
-func TestDroppingAnyOneLineOfAWorkflowThatShipsIsHarmlessOrReported(t *testing.T) {
+func TestDroppingALineOfAShippedWorkflowIsHarmlessOrReported(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("takes long; make test-all runs it")

@@ -188,7 +188,7 @@ func mayAsk(d *workflow.Definition, s start) map[task.Status]bool {
 
 // A task may be born in review, where no worker has been yet; and an agent that is asked to stop ends its program,
 // so that no one can answer it.
-func TestPromptsThatShip_claimNobodyBeforeAndSendNobodyAway(t *testing.T) {
+func TestPromptsThatShip_assumeNoEarlierAgentAndDismissNone(t *testing.T) {
 	t.Parallel()
 	before, unless := regexp.MustCompile(`[Tt]he (one|worker) before you|stopped early`), "If there was "
 	for name := range shipped {

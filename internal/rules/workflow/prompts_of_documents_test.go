@@ -129,7 +129,7 @@ var promptsOfTheDocuments = []told{
 }
 
 // Every step of the documents' prompts reaches the agent that it is for.
-func TestThePromptsSayWhatTheDocumentsHaveTheirAgentsTold(t *testing.T) {
+func TestThePromptsContainEveryStepOfTheDocumentsPrompts(t *testing.T) {
 	t.Parallel()
 	for _, p := range promptsOfTheDocuments {
 		text, found := load(t, "../../../workflows/"+p.workflow+".yml").Prompt(p.prompt)

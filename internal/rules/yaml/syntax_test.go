@@ -99,7 +99,7 @@ func TestTheUsualSlipsAreToldAtTheirPlace(t *testing.T) {
 	}
 }
 
-func TestAProblemIsShownWithItsLineAndAMarkUnderThePlace(t *testing.T) {
+func TestAProblemShowsItsLineAndAMarkUnderThePlace(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", 150)
 	for _, test := range []struct{ name, text, want string }{

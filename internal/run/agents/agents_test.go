@@ -130,7 +130,7 @@ func TestStates_aStatusIsAsAliveAsTheAgentOfItsRole(t *testing.T) {
 	}
 }
 
-func TestLookout_whatCouldNotBeLookedAtIsSaidAndNeedsNoOne(t *testing.T) {
+func TestLookout_reportsAFailedLookAndClaimsNoNeed(t *testing.T) {
 	one := task.Task{ID: "one", Status: "build", Session: "s", Live: true}
 	o := observer(t, &setup{}, "", line("1", "one", "worker", false))
 	o.Program = filepath.Join(t.TempDir(), "none")

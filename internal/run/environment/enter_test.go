@@ -170,7 +170,7 @@ func TestOfHome_hasWhatIsSetForEveryProjectNow(t *testing.T) {
 	}
 }
 
-func TestEnvironment_isAnErrorWhereWhatThePersonHasSetCannotBeRead(t *testing.T) {
+func TestEnvironment_failsWhereThePersonsVariablesAreUnreadable(t *testing.T) {
 	k, _ := agents(t)
 	if err := os.WriteFile(filepath.Join(k.Home, "env.json"), []byte("[\n7]"), 0o600); err != nil {
 		t.Fatal(err)

@@ -162,7 +162,7 @@ func TestVariables_thatCannotBeSetOrForgottenChangeNothing(t *testing.T) {
 }
 
 // What is wrong is said with the line and without the text that is there, and the file stays as it is.
-func TestVariables_ofAFileThatIsWrongAreAnErrorWithItsLine(t *testing.T) {
+func TestVariables_reportTheLineOfAMistake(t *testing.T) {
 	t.Parallel()
 	const good = `  {"name": "KEY", "value": "hidden"}`
 	for text, want := range map[string]string{

@@ -7,7 +7,7 @@ import (
 )
 
 // Defect: where ps is asked when a process began, another time zone or language made another process of it.
-func TestPs_saysWhenAProcessBeganInTheSameWordsInEveryZoneAndLanguage(t *testing.T) {
+func TestPs_datesAProcessAlikeInEveryZoneAndLanguage(t *testing.T) {
 	began := map[string]string{}
 	for zone, language := range map[string]string{
 		"UTC": "C", "Pacific/Kiritimati": "de_DE.UTF-8", "America/Adak": "fr_FR"} {

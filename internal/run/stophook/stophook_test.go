@@ -148,7 +148,7 @@ func TestEnd_isAnErrorWhereItCannotLookOrCount(t *testing.T) {
 	}
 }
 
-func TestEnd_countsInAFileOfTheTasksFolderWhateverTheRoleIsCalled(t *testing.T) {
+func TestEnd_keepsItsCountInTheTasksFolderForAnyRoleName(t *testing.T) {
 	w := newWorld(t)
 	w.def.States[0].Role = "../../x"
 	w.e.Ways[0].By = []string{"../../x"}

@@ -45,7 +45,7 @@ func TestKeep_startsTheServerAndGivesTheTextBackAsItWas(t *testing.T) {
 	}
 }
 
-func TestDrop_letsTheServerEndWithTheLastTextAndTheLastSession(t *testing.T) {
+func TestDrop_endsTheServerAfterTheLastTextAndSession(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	must(t, s.Keep(t.Context(), "a", []byte("x")))

@@ -73,7 +73,7 @@ func TestPanesSince_listsTheWindowsThatShowedSomethingNew(t *testing.T) {
 }
 
 // The caller has seen the panes of its own task alone.
-func TestStart_takesNoNameOfATaskThatTheCallerHasNotSeen(t *testing.T) {
+func TestStart_avoidsTheSessionNameOfAnUnseenTask(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	mustStart(t, s, Start{Task: "other", Session: "p/name"})

@@ -90,7 +90,7 @@ func TestASocketWhoseFolderIsGone_comesBack(t *testing.T) {
 	}
 }
 
-func TestASocketThatDoesNotComeBack_isNoServerThatIsGone(t *testing.T) {
+func TestASocketThatDoesNotComeBack_meansNoEndedServer(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	p := mustStart(t, s, Start{Task: "one", Session: "one"})
@@ -109,7 +109,7 @@ func TestASocketThatDoesNotComeBack_isNoServerThatIsGone(t *testing.T) {
 	}
 }
 
-func TestASocketWhoseFolderCannotBeMade_isNoServerThatIsGone(t *testing.T) {
+func TestASocketWhoseFolderCannotBeMade_meansNoEndedServer(t *testing.T) {
 	dir := elsewhere(t)
 	s := newServer(t)
 	p := mustStart(t, s, Start{Task: "one", Session: "one"})
@@ -205,7 +205,7 @@ func TestAServerThatAnswersAgain_isAskedAgain(t *testing.T) {
 }
 
 // One that was started before places were noted has no process that is known.
-func TestAServerThatIsNotNotedAndDoesNotAnswer_isNamedByItsSocket(t *testing.T) {
+func TestAnUnrecordedSilentServer_isNamedByItsSocket(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	mustStart(t, s, Start{Task: "one", Session: "one"})

@@ -10,7 +10,7 @@ import (
 	"orange/internal/store/home"
 )
 
-func TestAWorkflowOfATask_isFoundAgainWhenTheRecordIsLost(t *testing.T) {
+func TestATasksWorkflow_survivesTheLossOfTheRecord(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	write(t, h, "workflows/own.yml", strings.Replace(shipped(t), "name: default", "name: own", 1))
@@ -44,7 +44,7 @@ func TestAWorkflowOfATask_isFoundAgainWhenTheRecordIsLost(t *testing.T) {
 	}
 }
 
-func TestAWorkflowOfATask_isFoundAmongThoseThatShipEvenWhenOneHidesIt(t *testing.T) {
+func TestATasksShippedWorkflow_isFoundThoughAFileHidesIt(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	def, _, err := h.FindWorkflow("default")
@@ -57,7 +57,7 @@ func TestAWorkflowOfATask_isFoundAmongThoseThatShipEvenWhenOneHidesIt(t *testing
 	}
 }
 
-func TestAWorkflowOfATask_thatIsNowhereIsNamedWithThePlaceForIt(t *testing.T) {
+func TestATasksLostWorkflow_isNamedWithThePlaceForIt(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	_, err := h.Pinned(t.Context(), task.WorkflowRef{Name: "own", Digest: "d1"})

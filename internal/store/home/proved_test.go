@@ -70,7 +70,7 @@ func (c counted) take(t *testing.T, name string) *workflow.Definition {
 	return def
 }
 
-func TestAWorkflow_withFindingsIsUsedAndTheyAreToldOnceForEachText(t *testing.T) {
+func TestAWorkflow_withFindingsIsUsedWithOneWarningPerText(t *testing.T) {
 	t.Parallel()
 	h := newCounted(t)
 	write(t, h.Home, "workflows/own.yml", endless)
@@ -224,7 +224,7 @@ func TestANote_thatCannotBeReadIsAnError(t *testing.T) {
 	h.wantLooks(t, 0)
 }
 
-func TestTheTextOfAWorkflowThatShips_isNotProvedWhoeverHasIt(t *testing.T) {
+func TestAShippedWorkflowsText_isNeverProvedAgain(t *testing.T) {
 	t.Parallel()
 	h := newCounted(t)
 	for _, name := range []string{"default", "classic", "minimal", "build", "phases"} {
@@ -261,7 +261,7 @@ func TestTwoAtOnce_bothHaveTheWorkflowProved(t *testing.T) {
 	}
 }
 
-func TestAWorkflow_withTooMuchToFollowIsWarnedOfAndFollowedOnce(t *testing.T) {
+func TestAWorkflow_tooLargeToProveWarnsAndIsTriedOnce(t *testing.T) {
 	t.Parallel()
 	h := newCounted(t)
 	h.most = 50

@@ -118,7 +118,7 @@ func TestALogThatIsFullIsSetAsideAndThreeAreKept(t *testing.T) {
 }
 
 // Defect: two logs that were set aside within one millisecond had one name, and the second replaced the first.
-func TestALogThatIsSetAside_replacesNoOtherWhateverTheClockSays(t *testing.T) {
+func TestALogSetAside_replacesNoOtherWhateverTheClockSays(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	f := newFile(t, dir, 100, 1000)
@@ -194,7 +194,7 @@ func TestALineIsNotLostWhereTheLogCannotBeFollowed(t *testing.T) {
 
 // Each writer is a process of its own: the test runs itself again. Nothing is removed, so every line must be
 // there, whole and once.
-func TestManyProcessesThatSetTheLogAsideAtOnceLoseAndTearNoLine(t *testing.T) {
+func TestProcessesThatSetTheLogAsideTogetherLoseOrTearNoLine(t *testing.T) {
 	const writers, size = 6, 64 << 10
 	lines := 2000
 	if os.Getenv("ORANGE_TEST_LONG") != "" {
@@ -260,7 +260,7 @@ func number(text string) int {
 	return n
 }
 
-func TestTheLastLinesAreTakenFromTheFilesThatWereSetAsideToo(t *testing.T) {
+func TestTheLastLinesIncludeThoseOfFilesSetAside(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for name, text := range map[string]string{

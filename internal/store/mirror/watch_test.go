@@ -10,7 +10,7 @@ import (
 	"orange/internal/store/mirror"
 )
 
-func TestWatch_hearsOfEveryFileThatAppearsOrIsWrittenUntilItIsCalledOff(t *testing.T) {
+func TestWatch_reportsEveryNewOrWrittenFileUntilItIsCancelled(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "not", "there", "yet")
 	ctx, off := context.WithCancel(t.Context())

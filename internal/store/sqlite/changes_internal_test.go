@@ -103,7 +103,7 @@ func (c connector) Driver() driver.Driver { return c.by }
 
 func (c connector) Connect(context.Context) (driver.Conn, error) { return c.by.Open(c.source) }
 
-func TestWhoFollowsTheRecord_asksFewQuestionsAndNoneThatLooksAtAllTasks(t *testing.T) {
+func TestFollowingTheRecord_takesFewQueriesAndNoFullScan(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "orange.db")
 	s, err := Open(t.Context(), path)

@@ -95,7 +95,7 @@ func TestEventsSince_tellsOfAllTasksInTheOrderOfTheCommits(t *testing.T) {
 	}
 }
 
-func TestEventsSince_tellsThatATaskWasDeletedAndThatOneWasBroughtBack(t *testing.T) {
+func TestEventsSince_reportsDeletedAndRestoredTasks(t *testing.T) {
 	t.Parallel()
 	s := openStore(t)
 	create(t, s, aTask("stays"))

@@ -315,7 +315,7 @@ func TestCommit_notesEvidence(t *testing.T) {
 	}
 }
 
-func TestCommit_ofABirthNotesWhatTheDocumentShowedBeforeAWorkspaceWasReserved(t *testing.T) {
+func TestCommit_ofANewTaskNotesTheHeaderBeforeItsWorkspace(t *testing.T) {
 	t.Parallel()
 	s := openStore(t)
 	born := aTask("one") // its document shows it as it is here

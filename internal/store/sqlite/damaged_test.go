@@ -70,7 +70,7 @@ func TestSetAside_movesARecordWithARowThatCannotBeRead(t *testing.T) {
 }
 
 // Defect: a row that came for a task which was not asked for made the program crash.
-func TestARowOfAnotherTask_inThePlaceOfAnOwnOneIsNamedAndNoCrash(t *testing.T) {
+func TestARowOfAnotherTask_isReportedWithoutACrash(t *testing.T) {
 	t.Parallel()
 	for table, row := range map[string]struct{ values, bytes string }{ // % is 1 to 4
 		"events":  {"('Qabcdef', %, 'line')", "Qabcdef\x03line"},

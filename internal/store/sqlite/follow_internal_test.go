@@ -98,7 +98,7 @@ func writeOwn(ctx context.Context, s *Store, id string, moves int) error {
 	return err
 }
 
-func TestFollow_reportsWhenEverythingSoFarIsReportedAndEndsWithItsContext(t *testing.T) {
+func TestFollow_reportsWhenItCaughtUpAndEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	store := recordAt(t, dir)

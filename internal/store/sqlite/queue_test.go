@@ -23,7 +23,7 @@ func held(t *testing.T, record string) (leave func()) {
 	return func() { _ = file.Close() }
 }
 
-func TestQueue_aWriterWaitsForItsTurnAndGivesUpWithItsContext(t *testing.T) {
+func TestQueue_aWriterWaitsForItsTurnUntilItsContextEnds(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "orange.db")
 	s, err := Open(t.Context(), path) // it has written: the queue's file is open

@@ -399,7 +399,7 @@ func TestSaveWorkflow_keepsATextUnderItsDigest(t *testing.T) {
 }
 
 // With a log of commits next to it SQLite believes the log, and cuts the file to the length that the log says.
-func TestAnotherFileInThePlaceOfTheRecord_isLeftAsItIs(t *testing.T) {
+func TestAForeignFileInPlaceOfTheRecord_isLeftAlone(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "orange.db")
 	s, err := sqlite.Open(t.Context(), path) // left open: what closes last moves the log into the file

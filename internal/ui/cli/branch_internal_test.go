@@ -2,7 +2,7 @@ package cli
 
 import "testing"
 
-func TestLooksLikeBranch_takesOnlyAPlainNameThatGitTakesForOne(t *testing.T) {
+func TestLooksLikeBranch_acceptsOnlyPlainNamesThatGitAllows(t *testing.T) {
 	t.Parallel()
 	for word, want := range map[string]bool{
 		"tidy": true, "fix-login": true, "feat/Login": true, "v1.2": true, "a_b": true,

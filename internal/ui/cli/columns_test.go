@@ -124,7 +124,7 @@ func TestTable_hasColoursOnlyWhereThePersonSeesThem(t *testing.T) {
 	}
 }
 
-func TestTable_leavesOutItsSpareColumnBeforeOthersThanThoseThatGiveAreCut(t *testing.T) {
+func TestTable_dropsItsSpareColumnBeforeItCutsFixedColumns(t *testing.T) {
 	t.Parallel()
 	tab := func() table {
 		return table{rows: [][]string{{"NAME", "AGE", "BRANCH", "SUMMARY"},

@@ -107,7 +107,7 @@ func TestFind_takesWordsOnlyFromAPersonAtATerminal(t *testing.T) {
 	}
 }
 
-func TestSureOf_asksForATaskThatWasFoundByWordsWhateverTheFlagsSay(t *testing.T) {
+func TestSureOf_alwaysAsksAboutATaskFoundByWords(t *testing.T) {
 	t.Parallel()
 	person := task.Actor{Role: task.RoleHuman}
 	for _, c := range []struct {

@@ -216,7 +216,7 @@ func answers(after int) func(remote.Call) (remote.Reply, error) {
 	}
 }
 
-func TestFleet_asksAgainUnderTheKeyAndThenSaysThatItIsNotKnown(t *testing.T) {
+func TestFleet_repeatsARequestUnderItsKeyThenSaysNotKnown(t *testing.T) {
 	t.Parallel()
 	p, f, out := fleetOf(answers(1), has("", ""))
 	if status := p.Run(t.Context(), []string{"fleet", "next", thatID}); status != 0 || out.String() != "done\n" ||
@@ -304,7 +304,7 @@ func TestFleetCreate_makesTheIDHere(t *testing.T) {
 	}
 }
 
-func TestFleetList_hasTheTasksOfAllHostsAndSaysWhichAreMissing(t *testing.T) {
+func TestFleetList_showsAllHostsTasksAndNamesMissingHosts(t *testing.T) {
 	t.Parallel()
 	of := func(id, created string, live bool) string {
 		return fmt.Sprintf(`{"tasks":[{"id":%q,"status":"working","created_at":%q,"live":%v,"x":1}]}`, id, created, live)

@@ -128,7 +128,7 @@ func TestServedHosts_saySinceWhenOneIsLost(t *testing.T) {
 }
 
 // What cannot be done from here says what to do.
-func TestServed_saysWhatToDoWhereAHostHasNoWayAndWhereOneIsForgotten(t *testing.T) {
+func TestServed_saysWhatToDoWhereAttachAndForgetFail(t *testing.T) {
 	t.Parallel()
 	exit, _, talk := runServed(t, &served{}, "attach", "a1")
 	if exit != exitUsage || !strings.Contains(talk, "host h1 does not say how ssh reaches it") ||

@@ -25,7 +25,7 @@ func (w writes) Write(text []byte) (int, error) {
 }
 
 // A move is done before its hooks: one that failed does not undo it, and the words say so.
-func TestAHookThatFailed_isToldWithWhereTheTaskIs(t *testing.T) {
+func TestAFailedHook_isReportedWithTheTasksStatus(t *testing.T) {
 	t.Parallel()
 	failed := []task.OwedHook{{Hook: task.Hook{Action: "release_workspace"}, State: task.HookFailed, Error: "no"}}
 	for name, row := range map[string]struct {

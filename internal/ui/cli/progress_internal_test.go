@@ -27,7 +27,7 @@ func shownAt(written string) string {
 	return strings.TrimRight(string(line), " ")
 }
 
-func TestProgress_isALineThatChangesAFewTimesASecondAndIsGoneInTheEnd(t *testing.T) {
+func TestProgress_redrawsOneLineRarelyAndRemovesItAtTheEnd(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	clock := time.Date(2026, 1, 5, 9, 0, 0, 0, time.UTC)

@@ -185,7 +185,7 @@ func (u *umpire) Looker(context.Context, string) (task.Actor, error) { return u.
 
 func (u *umpire) Here(context.Context) (id, project string, err error) { return "abc", "", nil }
 
-func TestTheEndOfATurnIsHeldBackOnlyWhereTheAgentCanAct(t *testing.T) {
+func TestOrangeHoldsATurnBackOnlyWhereTheAgentCanAct(t *testing.T) {
 	t.Parallel()
 	worker := task.Actor{Role: task.RoleWorker}
 	own := decide.Explanation{Task: task.Task{ID: "abc", Status: "working"}, Ways: []decide.Option{{To: "review"}}}

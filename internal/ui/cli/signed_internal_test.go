@@ -61,7 +61,7 @@ func (oneTask) Tasks(context.Context, record.Filter) ([]task.Task, error) {
 }
 
 // A request for a task that the fleet holds has to be signed; one for a task of this home alone has not.
-func TestAnswer_refusesARequestWithoutASignatureForATaskThatIsHeld(t *testing.T) {
+func TestAnswer_refusesAnUnsignedRequestForATaskOfTheFleet(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		joined  remote.Joined

@@ -109,7 +109,7 @@ func TestWatch_endsForTheReasonsThatItPromises(t *testing.T) {
 	}
 }
 
-func TestWatch_endsInSilenceWhenItIsStoppedAndWhenNobodyReads(t *testing.T) {
+func TestWatch_endsInSilenceWhenStoppedOrUnread(t *testing.T) {
 	t.Parallel()
 	var out, talk bytes.Buffer
 	p := &printer{Out: printable.NewWriter(&out), Err: printable.NewWriter(&talk)}

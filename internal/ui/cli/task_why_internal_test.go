@@ -13,7 +13,7 @@ import (
 )
 
 // Defect: people read "found ... to do: nothing" of each rule, and of tasks that were over.
-func TestWhy_saysWhatIsToBeDoneAndOnlyCountsRulesThatHaveNothingToSay(t *testing.T) {
+func TestWhy_saysWhatToDoAndOnlyCountsIdleRules(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 5, 3, 12, 20, 0, 0, time.UTC)
 	works := rejection.Detail{Condition: "the worker", Found: "it is at work",

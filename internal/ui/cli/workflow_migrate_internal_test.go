@@ -88,7 +88,7 @@ func migrate(t *testing.T, words ...string) (asked []string, status int, out, pr
 }
 
 // Defect: one task whose asker was not known ended the whole, and said nothing of those that had been moved.
-func TestMigrate_movesAllTasksWhateverTheirWorkflowsAreAndSaysAllProblemsAtTheEnd(t *testing.T) {
+func TestMigrate_movesTasksOfAllWorkflowsAndReportsProblemsLast(t *testing.T) {
 	t.Parallel()
 	asked, status, out, problems := migrate(t, "--all-tasks")
 	if status != exitRefused || strings.Join(asked, ", ") != "move bad, move d2, move no" {

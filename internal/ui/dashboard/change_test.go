@@ -21,7 +21,7 @@ func (f *fakeBackend) without(branch string) {
 	f.tasks = slices.DeleteFunc(slices.Clone(f.tasks), func(t task.Task) bool { return t.Branch == branch })
 }
 
-func TestATaskThatIsDeletedWhileItIsLookedAtIsNotTakenForAnother(t *testing.T) {
+func TestADeletedTaskInViewIsNotReplacedByAnother(t *testing.T) {
 	t.Parallel()
 	s := openAt(t, day(t), 80, 24)
 	s.press("j", "l")
@@ -37,7 +37,7 @@ func TestATaskThatIsDeletedWhileItIsLookedAtIsNotTakenForAnother(t *testing.T) {
 }
 
 // News of the monitor and the answer to a key are in one line, and neither hides the other.
-func TestNoWordHidesAnother(t *testing.T) {
+func TestNewsAndAnswersDoNotHideOneAnother(t *testing.T) {
 	t.Parallel()
 	s := openAt(t, day(t), 100, 24)
 	s.press("j", "l")
@@ -53,7 +53,7 @@ func TestNoWordHidesAnother(t *testing.T) {
 }
 
 // Jobs, news and failures are in one line, and each of them can be read.
-func TestNoWordHidesWhatWentWrongOrIsHiddenByWhatIsAtWork(t *testing.T) {
+func TestJobsNewsAndFailuresDoNotHideOneAnother(t *testing.T) {
 	t.Parallel()
 	s := openAt(t, day(t), 100, 24)
 	s.m.foot.jobs.running = append(s.m.foot.jobs.running, job{id: -1, what: "merge shop/fix/login"})
@@ -71,7 +71,7 @@ func TestNoWordHidesWhatWentWrongOrIsHiddenByWhatIsAtWork(t *testing.T) {
 }
 
 // News of a task are shown from their beginning: the name of the task is shortened.
-func TestWhatIsToldOfATaskBeginsWithWhatHappened(t *testing.T) {
+func TestNewsOfATaskBeginsWithWhatHappened(t *testing.T) {
 	t.Parallel()
 	s := openAt(t, day(t), 100, 24)
 	s.send(news{
@@ -179,7 +179,7 @@ func TestAKeyThatCameTooEarlyIsPressedAgain(t *testing.T) {
 
 // The person has read nothing since they pressed the key: messages that came meanwhile stay, and
 // whatever else they did took the key's place.
-func TestAKeyThatIsPressedLaterHidesNoWord(t *testing.T) {
+func TestAKeyThatRunsLaterHidesNoMessage(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		meanwhile func(s *session)
@@ -332,7 +332,7 @@ func TestTheTaskThatWasSoughtStaysSelected(t *testing.T) {
 	s.chosen("fix/flaky")
 }
 
-func TestAWorkflowThatCouldNotBeReadClosesKeysWithTheReasonUntilItCan(t *testing.T) {
+func TestKeysStayClosedWithAReasonWhileAWorkflowIsUnreadable(t *testing.T) {
 	t.Parallel()
 	backend := day(t)
 	backend.fails = map[string]error{"Rules": errors.New("cannot read the workflow: line 3 is no key")}
@@ -346,7 +346,7 @@ func TestAWorkflowThatCouldNotBeReadClosesKeysWithTheReasonUntilItCan(t *testing
 	s.shows("Merge fix/totals?")
 }
 
-func TestAnAgentThatNobodyLookedAtYetIsNotStartedAgain(t *testing.T) {
+func TestAnAgentNotYetLookedAtIsNotStartedAgain(t *testing.T) {
 	t.Parallel()
 	backend := day(t)
 	session := backend.tasks[0].Session
@@ -390,7 +390,7 @@ func TestTheTaskBesideTheListIsReadByKeys(t *testing.T) {
 	s.shows("line 31 of 199")
 }
 
-func TestAnAgentThatIsAtTheLimitOfItsProviderSaysSoInItsOwnWords(t *testing.T) {
+func TestAnAgentAtItsProvidersLimitShowsItsOwnWords(t *testing.T) {
 	t.Parallel()
 	backend := day(t)
 	limit := "You've hit your session limit · resets 5pm\x1b[2J"
@@ -404,7 +404,7 @@ func TestAnAgentThatIsAtTheLimitOfItsProviderSaysSoInItsOwnWords(t *testing.T) {
 	s.shows("$ its agent has reached its provider's limit: You've hit your session limit ·\n  resets 5pm")
 }
 
-func TestWhatIsKnownOfAgentsIsShownWhereNotAllCouldBeLookedAt(t *testing.T) {
+func TestKnownAgentsAreShownWhereOthersCouldNotBeRead(t *testing.T) {
 	t.Parallel()
 	s := openAt(t, day(t), 80, 24)
 	s.send(tasks.AgentsChecked{Agents: map[string]Agent{s.backend.tasks[0].ID: {State: record.AgentDead}},
@@ -423,7 +423,7 @@ func TestTryingAgainSaysWhenNothingIsOwed(t *testing.T) {
 	s.shows("nothing of fix/flaky has failed")
 }
 
-func TestWhereNobodyTellsOfChangesTheyAreLookedForWithTheClock(t *testing.T) {
+func TestAFailedWatchFallsBackToLooksByTheClock(t *testing.T) {
 	t.Parallel()
 	s := openAt(t, day(t), 80, 24)
 	s.send(watchFailed{errors.New("cannot follow the record any longer")})

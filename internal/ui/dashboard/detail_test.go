@@ -193,7 +193,7 @@ func TestDetail_itsColoursAreWhatTheyAre(t *testing.T) {
 	}
 }
 
-func TestDetail_standsBesideTheList(t *testing.T) {
+func TestDetail_fitsNextToTheList(t *testing.T) {
 	t.Parallel()
 	for tab := range detail.Tabs {
 		s := openAt(t, detailBackend(t), 140, 30)

@@ -48,7 +48,7 @@ func TestATaskIsCreatedFromWhatWasChosen(t *testing.T) {
 	}
 }
 
-func TestTheFormOfATaskStartsWithWhatNobodyHasToSay(t *testing.T) {
+func TestTheFormOfATaskStartsWithUsefulDefaults(t *testing.T) {
 	t.Parallel()
 	s, backend := atForms(t, 80, 24)
 	s.press("c", "ctrl+s")
@@ -155,7 +155,7 @@ func TestATaskIsNotCreatedTwice(t *testing.T) {
 	}
 }
 
-func TestAFormThatWasLeftWhileItWasSentComesBackWhenRefused(t *testing.T) {
+func TestAFormLeftWhileSendingComesBackWhenRefused(t *testing.T) {
 	t.Parallel()
 	s, backend := atForms(t, 80, 24)
 	backend.fails = map[string]error{"Create": errors.New("the disk is full")}
@@ -171,7 +171,7 @@ func TestAFormThatWasLeftWhileItWasSentComesBackWhenRefused(t *testing.T) {
 	s.shows("! the disk is full")
 }
 
-func TestATaskThatWasCreatedAndCouldNotBeStartedClosesTheForm(t *testing.T) {
+func TestACreatedTaskThatCannotStartClosesTheForm(t *testing.T) {
 	t.Parallel()
 	s, backend := atForms(t, 80, 24)
 	made := few(t)[2]
@@ -227,7 +227,7 @@ func TestTheContextIsALineUntilItHasSeveral(t *testing.T) {
 	}
 }
 
-func TestWhileNobodyKnowsWhatCanBeChosenTheFormSaysSo(t *testing.T) {
+func TestTheFormSaysThatItsChoicesAreNotReadYet(t *testing.T) {
 	t.Parallel()
 	s, backend := atForms(t, 80, 24)
 	look := s.m.Update(keyNamed(t, "c"))
@@ -296,7 +296,7 @@ func TestASummaryOfBlanksIsRefusedInPlace(t *testing.T) {
 	}
 }
 
-func TestTheCursorGoesToANewTaskHoweverLateTheListHearsOfIt(t *testing.T) {
+func TestTheCursorFindsANewTaskHoweverLateTheListIs(t *testing.T) {
 	t.Parallel()
 	s, backend := atForms(t, 120, 40)
 	s.press("c")

@@ -102,7 +102,7 @@ func TestAQuestionIsAnsweredByOneKey(t *testing.T) {
 	}
 }
 
-func TestAQuestionStandsBeforeWhatItIsAbout(t *testing.T) {
+func TestAQuestionAppearsInFrontOfTheList(t *testing.T) {
 	t.Parallel()
 	for _, size := range [][2]int{{50, 12}, {80, 24}, {120, 40}} {
 		s, _ := atForms(t, size[0], size[1])
@@ -181,7 +181,7 @@ func TestWhatWasWrittenIsNotThrownAwayByOneKey(t *testing.T) {
 
 // A move that was made is not told as one that could not be, whatever became of its hooks; and what was sent is
 // not offered again.
-func TestAMoveThatWasMadeIsNotToldAsRefused(t *testing.T) {
+func TestAMoveWithFailedHooksIsNotShownAsRefused(t *testing.T) {
 	t.Parallel()
 	s, backend := atForms(t, 100, 24)
 	made := few(t)[1]

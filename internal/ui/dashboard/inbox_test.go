@@ -275,7 +275,7 @@ func TestTheKeysOfWordsAtAnEnd(t *testing.T) {
 }
 
 // The dashboard tells once what comes to need a person, and what needed them before is no news.
-func TestAPersonWhoLooksElsewhereIsToldOnce(t *testing.T) {
+func TestAPersonWhoLooksElsewhereGetsNewsOnce(t *testing.T) {
 	t.Parallel()
 	backend := day(t)
 	s := openSession(t, backend, 80, 24)

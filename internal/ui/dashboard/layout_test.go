@@ -111,7 +111,7 @@ func TestTheScreensOfTasksThatNeedThePerson(t *testing.T) {
 }
 
 // Defect: in a list of 80, 120 and 200 cells a reason was cut at 29, 21 and 45 letters, next to twenty empty lines.
-func TestATaskThatNeedsThePersonHasItsReasonOnALineOfItsOwn(t *testing.T) {
+func TestATaskInNeedShowsItsReasonOnItsOwnLine(t *testing.T) {
 	t.Parallel()
 	for width, room := range map[int]int{80: 75, 120: 43, 200: 95} {
 		s := openSession(t, needy(t), width, 40)
@@ -131,7 +131,7 @@ func TestATaskThatNeedsThePersonHasItsReasonOnALineOfItsOwn(t *testing.T) {
 
 // Where not all rows fit with two lines each, those on top have them, and where not all tasks fit, none but the
 // selected one.
-func TestNeedsHaveTheirSecondLineWhileAllRowsFitAndInAThirdOfALongList(t *testing.T) {
+func TestNeedsGetSecondLinesWhereTheyFitElseInAThird(t *testing.T) {
 	t.Parallel()
 	lines := func(more int) (out []string) {
 		s := openSession(t, calmer(t, needy(t), more), 80, 24)
@@ -382,7 +382,7 @@ func TestNoSizeBreaksTheScreen(t *testing.T) {
 }
 
 // A long list has no lines to spare: the needs of its beginning give theirs where the selected task is further down.
-func TestTheSelectedTaskOfALongListIsVisibleNextToTheNeeds(t *testing.T) {
+func TestTheSelectedTaskOfALongListStaysVisibleDespiteNeeds(t *testing.T) {
 	t.Parallel()
 	s := openSession(t, calmer(t, needy(t), 60), 80, 24)
 	for range 70 {
@@ -403,7 +403,7 @@ func TestTheSelectedTaskOfALongListIsVisibleNextToTheNeeds(t *testing.T) {
 
 // Defect: at 120 columns the reason was cut at three lines above twenty empty ones, and next to a history or a why the
 // second question was nowhere.
-func TestAtTheSideAllOfANeedIsThereWhicheverPartIsShown(t *testing.T) {
+func TestTheSideShowsAllOfANeedWhicheverPartIsOpen(t *testing.T) {
 	t.Parallel()
 	s := openSession(t, needy(t), 120, 40)
 	s.selects("feature/cards")

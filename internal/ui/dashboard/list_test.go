@@ -94,7 +94,7 @@ func TestAttentionIsSaidBeforeAnythingElse(t *testing.T) {
 	s.shows("◆ shop/feature/gifts")
 }
 
-func TestThePoolIsLookedAtAgainOnlyWhenSomebodyElseHasIt(t *testing.T) {
+func TestThePoolIsReadAgainOnlyWhenItsHoldersChange(t *testing.T) {
 	t.Parallel()
 	backend := day(t)
 	s := openSession(t, backend, 80, 24)

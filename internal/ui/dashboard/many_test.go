@@ -174,7 +174,7 @@ func TestAMergeNamesWhereItGoesAndWhatItMeets(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeDoneForOneIsToldForThatOne(t *testing.T) {
+func TestAFailureOfOneTaskIsShownForThatTask(t *testing.T) {
 	t.Parallel()
 	backend := two(t)
 	backend.answer = func(what, id string) (record.Outcome, error) {
@@ -192,7 +192,7 @@ func TestWhatCannotBeDoneForOneIsToldForThatOne(t *testing.T) {
 	s.hides("cannot merge fix/second")
 }
 
-func TestWhatKeepsAllFromTheirMergeIsToldOnceAndNamesThem(t *testing.T) {
+func TestAFailureOfAllMergesIsShownOnceWithTheirNames(t *testing.T) {
 	t.Parallel()
 	backend := two(t)
 	backend.fails = map[string]error{"MergeMany": errors.New("origin does not answer")}
@@ -206,7 +206,7 @@ func TestWhatKeepsAllFromTheirMergeIsToldOnceAndNamesThem(t *testing.T) {
 	}
 }
 
-func TestWhereItCanBeDoneForNoneThatIsSaid(t *testing.T) {
+func TestAnActThatFitsNoMarkedTaskSaysSo(t *testing.T) {
 	t.Parallel()
 	s := marksOn(t, two(t), "feature/search", "feature/coupons")
 	s.press("m")

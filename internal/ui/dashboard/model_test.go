@@ -122,7 +122,7 @@ func anyMessage(t testing.TB, rt *rapid.T) tea.Msg {
 
 // Whatever tasks are called, however large the screen is and whatever is pressed: the screen holds, and nothing
 // but colours reaches the terminal.
-func TestTheScreenHolds(t *testing.T) {
+func TestTheScreenSurvivesAnyTasksSizesAndKeys(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		backend := &fakeBackend{tasks: anyTasks(t, rt), documents: map[string]string{}, diffs: map[string]string{},
@@ -209,7 +209,7 @@ func TestAFaultEndsTheScreenInGoodOrder(t *testing.T) {
 }
 
 // While another program has the terminal the screen reads no messages: a sender must not wait for that.
-func TestWhoTellsTheScreenSomethingNeverWaits(t *testing.T) {
+func TestSendersToTheScreenNeverWait(t *testing.T) {
 	t.Parallel()
 	d := &Dashboard{Backend: (&fakeBackend{}).backend()}
 	d.Open(t.Context())
@@ -248,7 +248,7 @@ func TestNothingOfTheScreenRunsAfterIt(t *testing.T) {
 	}
 }
 
-func TestAFaultWhileTheTerminalIsGivenAwayEndsTheScreenInGoodOrder(t *testing.T) {
+func TestAFaultWhileTheTerminalIsLentEndsTheScreenInOrder(t *testing.T) {
 	t.Parallel()
 	msg := reflect.ValueOf(lend(func() error { panic("no") }, nil)())
 	err := hidden[tea.ExecCommand](msg, "cmd").Run()

@@ -69,7 +69,7 @@ func TestWhatAnAgentAsksHasRoomWhereItIsAnswered(t *testing.T) {
 
 // Defect: the preview of a task that waits for its merge began at its plan or at questions that were answered long
 // ago, and what the reviewer had said was below the screen.
-func TestThePreviewBeginsAtTheReviewOfATaskThatAPersonMergesAndAtTheQuestionsOfOneThatAsks(t *testing.T) {
+func TestThePreviewBeginsAtTheReviewOrTheOpenQuestions(t *testing.T) {
 	t.Parallel()
 	fill := strings.Repeat("More words.\n\n", 20)
 	document := "# It\n\n" + fill + "## Questions\n\n1. Which currency?\n\n" + fill + "## Plan\n\n1. Add up\n\n" +

@@ -58,7 +58,7 @@ func talk(t *testing.T, c *clerk, text string) (status int) {
 	return status
 }
 
-func TestLinesGoOnAfterARefusal_andTheStatusIsThatOfTheLastFailure(t *testing.T) {
+func TestLinesGoOnAfterARefusal_andReturnTheLastFailure(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		text string

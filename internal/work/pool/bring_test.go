@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestAWorktreeAndACheckoutOfACheck_getTheFilesThatTheProjectWants(t *testing.T) {
+func TestWorktreesAndCheckoutsOfChecks_getTheProjectsFiles(t *testing.T) {
 	t.Parallel()
 	p, s := newPool(t)
 	s.project.Worktree.Copy = []string{".env"}

@@ -220,7 +220,7 @@ func TestTasksWithoutWork_pushNoOthersOutOfTheComparison(t *testing.T) {
 	}
 }
 
-func TestBranchesThatAreTooMany_stayAsTheyWereKnownAndSayThatTheyAreNotCompared(t *testing.T) {
+func TestBranchesBeyondTheLimit_keepOldResultsAndSaySo(t *testing.T) {
 	t.Parallel()
 	f := newField(t, 3, allOfThem)
 	oldest := f.tasks[2]
@@ -268,7 +268,7 @@ func TestBranchesThatWaitForAMerge_areComparedFirst(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeLookedAt_isNeverNoConflict(t *testing.T) {
+func TestAFailedComparison_isNeverTakenForNoConflict(t *testing.T) {
 	t.Parallel()
 	f := newField(t, 2, allOfThem)
 	f.find(t)

@@ -203,7 +203,7 @@ func TestScratch_isRemovedByTheTaskThatGivesItsWorkspaceBack(t *testing.T) {
 	}
 }
 
-func TestATaskWithoutAWorkspaceHasNoDiffWhileItHasNotBegun(t *testing.T) {
+func TestATaskWithoutAWorkspaceHasNoDiffUntilItBegins(t *testing.T) {
 	t.Parallel()
 	p, _ := newPool(t)
 	one := aTask()

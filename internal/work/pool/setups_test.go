@@ -54,7 +54,7 @@ func released(t *testing.T, p *Pool, id, branch string) {
 	must(t, err)
 }
 
-func TestASetUp_isDoneOnceForASlotAndAgainWhereAFileDiffers(t *testing.T) {
+func TestASetUp_runsOncePerSlotUntilANamedFileChanges(t *testing.T) {
 	t.Parallel()
 	p, s, runs := withSetUp(t)
 	s.project.Worktree.When = []string{"file"}
@@ -92,7 +92,7 @@ func TestASetUp_runsInTheWorktreeWithTheTasksEnvironment(t *testing.T) {
 	}
 }
 
-func TestASetUpThatFails_tellsItsLastLinesAndIsDoneAgain(t *testing.T) {
+func TestAFailedSetUp_showsItsLastLinesAndRunsAgain(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		command string
@@ -133,7 +133,7 @@ func TestASetUpThatFails_tellsItsLastLinesAndIsDoneAgain(t *testing.T) {
 }
 
 // "npm install" writes into the file that it rests on.
-func TestASetUpThatChangesWhatItRestsOn_isDoneOnceAllTheSame(t *testing.T) {
+func TestASetUpThatChangesItsOwnInputs_stillRunsOnce(t *testing.T) {
 	t.Parallel()
 	p, s, runs := withSetUp(t, "echo changed >file")
 	s.project.Worktree.When = []string{"file"}

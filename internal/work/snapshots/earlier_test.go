@@ -107,7 +107,7 @@ func TestRestore_takesTheSnapshotOfAHomeThatBroughtTheTaskBack(t *testing.T) {
 
 // Defect: a home created a task and was lost before its answer arrived; the next home, which creates it again in a
 // later epoch, could push no snapshot of it. What the first home had is behind the snapshots of the second.
-func TestTake_goesOnBehindAHomeThatHasCreatedTheTaskInAnEarlierEpoch(t *testing.T) {
+func TestTake_goesOnBehindTheCreatingHomeOfAnEarlierEpoch(t *testing.T) {
 	t.Parallel()
 	a, b, at := newPlace(t), newPlace(t), vault(t)
 	a.begin()

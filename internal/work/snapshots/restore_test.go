@@ -204,7 +204,7 @@ func TestRestore_isDoneOncePerEpoch(t *testing.T) {
 
 // What a home has of a task is no answer once another home has had it: that one has done more, and what it has
 // acknowledged is not here.
-func TestRestore_isNotDoneByWhatIsThereOfAnEarlierTime(t *testing.T) {
+func TestRestore_takesNoStaleLocalCopyForTheTask(t *testing.T) {
 	t.Parallel()
 	a, b, c, at := newPlace(t), newPlace(t), newPlace(t), vault(t)
 	a.begin()

@@ -70,7 +70,7 @@ func TestHeld_isWhatWasNotedLast(t *testing.T) {
 }
 
 // A snapshot of another task, or with other rules than it names, brings nothing back.
-func TestTold_refusesWhatIsNotTheTasks(t *testing.T) {
+func TestASnapshotOfOtherTasksOrRulesIsRefused(t *testing.T) {
 	t.Parallel()
 	const digest = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855" // of no text
 	whole := map[string][]byte{aboutName: []byte(`{"task": "T1", "project": "web", "workflow": {"Digest": "` + digest +

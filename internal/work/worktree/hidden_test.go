@@ -59,7 +59,7 @@ func TestFlaggedFiles_hideNothing(t *testing.T) {
 }
 
 // Between two tasks no one should be there; a process that was left behind may.
-func TestFlagsThatAReleasedSlotGets_areTakenBackBeforeTheNextTask(t *testing.T) {
+func TestFlagsSetInAFreeSlot_endBeforeTheNextTask(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	s := h.prepared(t, "topic", "T1")
@@ -77,7 +77,7 @@ func TestFlagsThatAReleasedSlotGets_areTakenBackBeforeTheNextTask(t *testing.T) 
 }
 
 // What git shows as changed where no one has changed anything is a quarrel of settings, and no work.
-func TestWhatAFreshSlotShowsAsModified_doesNotCountWhileItIsThat(t *testing.T) {
+func TestModifiedFilesOfAFreshSlot_areNoWorkUntilTheyChange(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	commit(t, h.Path, ".gitattributes", "deep.txt filter=meddles\n")

@@ -195,7 +195,7 @@ func situationsOfOrigin() []situation {
 }
 
 // Each situation ends merged, or exactly as it was before, with a message that says what to do.
-func TestInTheWay(t *testing.T) {
+func TestAMergeWithSomethingInTheWay_mergesOrChangesNothing(t *testing.T) {
 	t.Parallel()
 	const least = 20
 	if n := len(situations()); n < least {

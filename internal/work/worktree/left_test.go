@@ -105,7 +105,7 @@ func TestRelease_keepsAWorktreeWithIgnoredFiles(t *testing.T) {
 }
 
 // A repository that lies where the base has a file is set aside before git has to write that file.
-func TestRelease_setsARepositoryAsideThatLiesWhereTheBaseHasAFile(t *testing.T) {
+func TestRelease_setsAsideARepositoryInPlaceOfABaseFile(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	s := h.prepared(t, "topic", "T1")
@@ -120,7 +120,7 @@ func TestRelease_setsARepositoryAsideThatLiesWhereTheBaseHasAFile(t *testing.T) 
 }
 
 // A worktree that lies aside is git's only where git lists it: what its own files say leads nowhere.
-func TestRestore_saysHowGitLearnsOfAWorktreeThatItDoesNotKnow(t *testing.T) {
+func TestRestore_saysHowToRegisterAWorktreeUnknownToGit(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	s := h.prepared(t, "topic", "T1")

@@ -116,7 +116,7 @@ func TestPrepare_makesABranchAgainThatIsGone(t *testing.T) {
 	}
 }
 
-func TestRelease_keepsTheCommitOfABranchThatIsGoneWithItsWorktree(t *testing.T) {
+func TestRelease_keepsTheCommitWhenBranchAndWorktreeAreGone(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	s := h.prepared(t, "topic", "T1")

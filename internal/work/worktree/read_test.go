@@ -13,7 +13,7 @@ import (
 
 // The one who reads a pipe waits until someone writes into it, and no signal ends that. One pipe must not stop
 // the one who looks after all tasks.
-func TestAPipeInThePlaceOfAFile_isWaitedForByNobody(t *testing.T) {
+func TestAPipeInPlaceOfAFile_isNeverWaitedFor(t *testing.T) {
 	t.Parallel()
 	for name, file := range map[string]string{"patterns": sparseFile, "its own configuration": configFile} {
 		t.Run(name, func(t *testing.T) {

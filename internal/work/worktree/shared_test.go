@@ -116,7 +116,7 @@ func TestShared_isSeenAndPutBack(t *testing.T) {
 
 // Each setting that counts, set by an agent: it is seen and named, a commit by what was noted has nothing of it or is
 // refused, and it is put back.
-func TestShared_eachSettingIsSeenAndPutBackAndCountsForNoCommit(t *testing.T) {
+func TestShared_noticesAndRestoresEachSettingAndKeepsItFromCommits(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	h.prepared(t, "topic", "T1")

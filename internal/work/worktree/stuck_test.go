@@ -99,7 +99,7 @@ func TestAWorktreeInsideABareRepository_hasFilesOfAnySize(t *testing.T) {
 }
 
 // No git makes anything but a file in the place of a lock.
-func TestWhatIsNoFileInThePlaceOfALockOfGit_isNotWaitedFor(t *testing.T) {
+func TestAGitLockThatIsNoFile_isNotWaitedFor(t *testing.T) {
 	t.Parallel()
 	for name, arrange := range map[string]func(path string) error{
 		"a pipe":          func(path string) error { return syscall.Mkfifo(path, 0o600) },

@@ -153,7 +153,7 @@ func TestDiffers_letsOnlyFilesBeMissingThatGitDidNotKnow(t *testing.T) {
 	}
 }
 
-func TestForgetJudged_keepsWhatNobodyElseHas(t *testing.T) {
+func TestForgetJudged_keepsWorkThatNoOtherRefHas(t *testing.T) {
 	t.Parallel()
 	committed := func(t *testing.T, s Slot) {
 		gitIn(t, s.Dir, "update-index", "--no-skip-worktree", "sub/deep.txt")

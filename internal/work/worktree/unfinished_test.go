@@ -12,7 +12,7 @@ import (
 
 // Git writes zeros as the commit of a worktree that it makes. Killed then, it leaves a repository in which no git
 // fetches, for any task.
-func TestAGitThatWasKilledWhileItMadeAWorktree_stopsNoFetch(t *testing.T) {
+func TestAGitKilledWhileMakingAWorktree_stopsNoFetch(t *testing.T) {
 	t.Parallel()
 	h := newHomeWithOrigin(t)
 	s := h.prepared(t, "topic", "T1")

@@ -141,7 +141,7 @@ func TestDiff_ofADetachedWorkspaceIsThatOfItsCommit(t *testing.T) {
 	wantLines(t, diffOf(t, s), "+uno")
 }
 
-func TestDiff_ofAWorkspaceOrABranchThatIsGoneIsAnError(t *testing.T) {
+func TestDiff_ofAMissingWorkspaceOrBranchIsAnError(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	if _, err := h.BranchDiff(t.Context(), "never"); !errors.Is(err, git.ErrNoBranch) {

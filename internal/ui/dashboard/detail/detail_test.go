@@ -87,7 +87,7 @@ func TestTheTerminalIsReadOnlyWhileItIsVisible(t *testing.T) {
 	}
 }
 
-func TestAPersonWhoRunsThroughTheListDoesNotWaitForEveryTask(t *testing.T) {
+func TestScrollingThroughTheListDoesNotWaitForEveryTask(t *testing.T) {
 	t.Parallel()
 	m, set := newModel(t, &fakeReader{}, 60)
 	m.Tab = Diff

@@ -103,7 +103,7 @@ func TestANewTaskWaitsForTasksOfItsProject(t *testing.T) {
 	}
 }
 
-func TestACreationThatIsSentBeforeTheChoicesAreReadIsNotForgotten(t *testing.T) {
+func TestACreationSentBeforeTheChoicesAreReadIsSentLater(t *testing.T) {
 	t.Parallel()
 	ctrlS := tea.KeyPressMsg{Code: 's', Mod: tea.ModCtrl}
 	shop := ChoicesRead{Choices: Choices{Projects: []task.Project{{Name: "shop"}}}}

@@ -77,7 +77,7 @@ func TestATaskIsFoundAtItsLine(t *testing.T) {
 	}
 }
 
-func TestOnANarrowScreenTheTaskHasItsRoomAndOnlyTheStatusStays(t *testing.T) {
+func TestANarrowScreenShowsOnlyTheTaskAndItsStatus(t *testing.T) {
 	t.Parallel()
 	const narrowest = 40 // that has room for both
 	for width := narrowest; width <= 250; width++ {
@@ -94,7 +94,7 @@ func TestOnANarrowScreenTheTaskHasItsRoomAndOnlyTheStatusStays(t *testing.T) {
 
 // Defect: a reason was below the heads of three columns, "Commits" and "Changes" among them. It has the column of the
 // summaries, or, where there is no room for that, the place of the status and the activity.
-func TestAReasonIsBelowOneHeadOrInThePlaceOfStatusAndActivity(t *testing.T) {
+func TestAReasonHasOneColumnOrThePlaceOfStatusAndActivity(t *testing.T) {
 	t.Parallel()
 	_, set := newModel(t, 1)
 	for width := 1; width <= 250; width++ {
