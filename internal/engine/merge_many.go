@@ -22,20 +22,20 @@ import (
 // and runs again, it goes on with the tasks that are left.
 func (e *merges) MergeMany(ctx context.Context, in record.MergeMany, actor task.Actor,
 	told func(record.MergedOne)) error {
-	ids, err := e.toMerge(ctx, in)
+	tasks, err := e.toMerge(ctx, in)
 	if err != nil {
 		return err
 	}
 	m := mergingMany{merging{e, in.Merge, actor}, told}
 	switch {
-	case len(ids) == 0:
+	case len(tasks) == 0:
 		return nil
 	case in.DryRun:
-		return m.tellPlan(ctx, ids)
+		return m.tellPlan(ctx, tasks)
 	case in.Bisect:
-		return m.halves(ctx, ids)
+		return m.halves(ctx, tasks)
 	}
-	return m.inTurn(ctx, ids)
+	return m.inTurn(ctx, tasks)
 }
 
 // mergingMany is the merge of several tasks.
@@ -44,20 +44,21 @@ type mergingMany struct {
 	told func(record.MergedOne)
 }
 
-// toMerge are the ids of the tasks that are to be merged. Each is of the project.
-func (e *merges) toMerge(ctx context.Context, in record.MergeMany) ([]string, error) {
+// toMerge are the tasks that are to be merged. Each is of the project.
+func (e *merges) toMerge(ctx context.Context, in record.MergeMany) (tasks []task.Task, err error) {
 	if len(in.Tasks) > 0 {
 		for _, id := range in.Tasks {
 			s, err := e.record.Load(ctx, id)
 			if err != nil {
 				return nil, err
 			}
+			tasks = append(tasks, s.Task)
 			if s.Task.Project != in.Project {
 				return nil, task.Notef(task.ErrUsage, "cannot merge task %s with the others: it is of project %q, "+
 					"and they are of %q", id, s.Task.Project, in.Project)
 			}
 		}
-		return in.Tasks, nil
+		return tasks, nil
 	}
 	live, err := e.record.List(ctx, record.Filter{Project: in.Project, Live: true})
 	if err != nil {
@@ -66,7 +67,6 @@ func (e *merges) toMerge(ctx context.Context, in record.MergeMany) ([]string, er
 	slices.SortStableFunc(live, func(a, b task.Task) int {
 		return cmp.Or(a.EnteredAt.Compare(b.EnteredAt), strings.Compare(a.ID, b.ID))
 	})
-	var ids []string
 	for _, t := range live {
 		def, err := e.rulesOf(ctx, t)
 		if err != nil {
@@ -74,10 +74,10 @@ func (e *merges) toMerge(ctx context.Context, in record.MergeMany) ([]string, er
 		}
 		merge, known := def.Move(workflow.MoveMerge)
 		if known && decide.AwaitsMerge(def, t.Status) && t.Status != merge {
-			ids = append(ids, t.ID)
+			tasks = append(tasks, t)
 		}
 	}
-	return ids, nil
+	return tasks, nil
 }
 
 // candidate is a task that is to be merged with others.
@@ -91,11 +91,11 @@ type candidate struct {
 }
 
 // plan judges the tasks, and rehearses the merges of those that may be merged. It changes nothing.
-func (e *merging) plan(ctx context.Context, ids []string) (all []candidate, last string, err error) {
+func (e *merging) plan(ctx context.Context, tasks []task.Task) (all []candidate, last string, err error) {
 	var commits []string
 	var fit []int // their places
-	for i, id := range ids {
-		one, err := e.candidate(ctx, id)
+	for i, t := range tasks {
+		one, err := e.candidate(ctx, t.ID)
 		if err != nil {
 			return nil, "", err
 		}
@@ -151,8 +151,8 @@ func (e *merging) candidate(ctx context.Context, id string) (candidate, error) {
 }
 
 // tellPlan says what would become of each task.
-func (m *mergingMany) tellPlan(ctx context.Context, ids []string) error {
-	all, _, err := m.plan(ctx, ids)
+func (m *mergingMany) tellPlan(ctx context.Context, tasks []task.Task) error {
+	all, _, err := m.plan(ctx, tasks)
 	if err != nil {
 		return err
 	}
@@ -167,44 +167,77 @@ func (m *mergingMany) tellPlan(ctx context.Context, ids []string) error {
 }
 
 // inTurn merges each task for itself.
-func (m *mergingMany) inTurn(ctx context.Context, ids []string) error {
-	planned, _, err := m.plan(ctx, ids)
-	if err != nil {
-		return err
-	}
-	for i, c := range planned {
-		one := record.MergedOne{Task: c.task}
-		out, how, err := m.Merge(ctx, c.task.ID, m.asked, m.actor)
+func (m *mergingMany) inTurn(ctx context.Context, tasks []task.Task) error {
+	var merged []task.Task
+	for i, t := range tasks {
+		one := record.MergedOne{Task: t}
+		out, how, err := m.Merge(ctx, t.ID, m.asked, m.actor)
 		switch {
 		case err == nil:
 			one.Task, one.How, one.Outcome = out.Task, how, out
 			m.asked.With = 0 // they went with this one
+			merged = append(merged, out.Task)
 		case leftOut(err):
-			one.Left, one.With = err, c.with
-		default:
-			return fmt.Errorf("%w; %d more tasks were not tried", err, len(planned)-i-1)
+			one.Left = err
+			one.With, err = m.inConflict(ctx, t, merged, err)
 		}
-		m.told(one)
+		if err == nil || one.Left != nil {
+			m.told(one)
+		}
+		if err != nil && i > 0 {
+			err = fmt.Errorf("%w; %d more tasks were not tried", err, len(tasks)-i-1)
+		}
+		if err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
+// inConflict are the branches of merged tasks that a task's branch is in conflict with, if it was left out for one.
+func (m *mergingMany) inConflict(ctx context.Context, t task.Task, merged []task.Task, left error) (
+	with []string, err error) {
+	unmerged, is := errors.AsType[*record.Unmerged](left)
+	if !is || len(unmerged.Files) == 0 || len(merged) == 0 {
+		return nil, nil
+	}
+	tip := m.work.Subject(ctx, t, false).Commit
+	if tip == "" {
+		return nil, nil // its branch is gone meanwhile
+	}
+	var commits, branches []string
+	for _, one := range merged {
+		if at := m.work.Subject(ctx, one, false).Commit; at != "" { // else its branch is gone
+			commits, branches = append(commits, at), append(branches, one.Branch)
+		}
+	}
+	tried, _, err := m.work.Rehearse(ctx, t, append(commits, tip))
+	if err != nil {
+		return nil, err
+	}
+	for _, other := range tried[len(commits)].With {
+		with = append(with, branches[other])
+	}
+	return with, nil
+}
+
 // halves checks the result of all merges together. Where that is green each of them is merged without a check of
 // its own, and where it is red each half is tried, the second one on top of the first.
-func (m *mergingMany) halves(ctx context.Context, ids []string) error {
-	all, last, err := m.plan(ctx, ids)
+func (m *mergingMany) halves(ctx context.Context, tasks []task.Task) error {
+	all, last, err := m.plan(ctx, tasks)
 	if err != nil {
 		return err
 	}
-	var fit, unfit, trees []string
+	var fit, unfit []task.Task
+	var trees []string
 	var checks []record.MergeCheck
 	var any task.Task
 	for _, c := range all {
 		if c.left != nil {
-			unfit = append(unfit, c.task.ID)
+			unfit = append(unfit, c.task)
 			continue
 		}
-		fit, trees, any = append(fit, c.task.ID), append(trees, c.then.Tree), c.task
+		fit, trees, any = append(fit, c.task), append(trees, c.then.Tree), c.task
 		for _, check := range c.order.Checks {
 			same := func(other record.MergeCheck) bool { return slices.Equal(other.Argv, check.Argv) }
 			if !slices.ContainsFunc(checks, same) {
@@ -213,7 +246,7 @@ func (m *mergingMany) halves(ctx context.Context, ids []string) error {
 		}
 	}
 	if len(fit) < 2 || len(checks) == 0 {
-		return m.inTurn(ctx, ids)
+		return m.inTurn(ctx, tasks)
 	}
 	err = m.work.CheckResult(ctx, any, last, checks)
 	if _, red := errors.AsType[*record.Unmerged](err); err != nil && !red {
