@@ -176,24 +176,25 @@ func (r Repo) FetchOrigin(ctx context.Context) error {
 // Ahead reports whether a local branch, or one commit of it where that is named, holds a commit that neither the
 // default branch here nor the one on origin has.
 func (r Repo) Ahead(ctx context.Context, branch, commit string) (bool, error) {
-	exists, err := r.BranchExists(ctx, branch)
-	if err != nil {
+	if err := CheckBranch(ctx, branch); err != nil {
 		return false, err
 	}
-	if !exists {
+	full := HeadRefs + branch
+	found, err := r.Refs(ctx, append(r.DefaultRefs(), full)...)
+	if err != nil {
+		return false, fmt.Errorf("cannot look for branch %q: %w", branch, err)
+	}
+	if _, exists := found[full]; !exists {
 		return false, fmt.Errorf("cannot read the commits of branch %q: there is no such branch", branch)
 	}
 	if commit == "" {
-		commit = "refs/heads/" + branch
+		commit = full
 	}
 	args := []string{"rev-list", "--max-count=1", commit, "--not"}
-	found, err := r.Refs(ctx, r.DefaultRefs()...)
-	if err != nil {
-		return false, fmt.Errorf("look for the default branch: %w", err)
-	}
+	var defaults []string
 	for _, name := range r.DefaultRefs() {
-		if _, there := found[name]; there {
-			args = append(args, name)
+		if one, there := found[name]; there {
+			args, defaults = append(args, name), append(defaults, one.Commit)
 		}
 	}
 	out, err := r.Run(ctx, append(args, "--")...)
@@ -203,8 +204,8 @@ func (r Repo) Ahead(ctx context.Context, branch, commit string) (bool, error) {
 	if out.Text() == "" {
 		return false, nil
 	}
-	for _, one := range found {
-		if err := r.CheckComparable(ctx, r.Path, one.Commit, commit); err != nil {
+	for _, one := range defaults {
+		if err := r.CheckComparable(ctx, r.Path, one, commit); err != nil {
 			return false, fmt.Errorf("read the commits of branch %q: %w", branch, err)
 		}
 	}

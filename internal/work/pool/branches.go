@@ -122,7 +122,7 @@ func (b *branches) onBranch(ctx context.Context, t task.Task) (git.Repo, error) 
 
 // branchOf is the branch that a task's workspace is on, and "" where it is on none.
 func (b *branches) branchOf(ctx context.Context, t task.Task, slot worktree.Slot) (string, error) {
-	if missing, left, err := b.MissingOf(ctx, t); err == nil && left {
+	if missing := slot.MissingFolder(ctx, t.Branch); missing != "" {
 		return "", goneError(t, missing)
 	}
 	return slot.Branch(ctx)

@@ -38,12 +38,12 @@ func (c *changes) Subject(ctx context.Context, t task.Task, tree bool) task.Subj
 
 // Snapshot is what the task's worktree has checked out; there is false where it has none.
 func (c *changes) Snapshot(ctx context.Context, t task.Task) (at worktree.Snapshot, there bool, err error) {
-	if _, left, err := c.branches.MissingOf(ctx, t); err == nil && left {
-		return worktree.Snapshot{}, false, nil
-	}
 	slot, err := c.slot(t)
 	if err != nil {
 		return worktree.Snapshot{}, false, err
+	}
+	if slot.MissingFolder(ctx, t.Branch) != "" {
+		return worktree.Snapshot{}, false, nil
 	}
 	return slot.Files().Snapshot(ctx)
 }
@@ -148,15 +148,17 @@ func (c *changes) Patch(ctx context.Context, t task.Task, from string) (diff.Pat
 func workOf[T any](ctx context.Context, c *changes, t task.Task, inSlot func(worktree.Slot) (T, error),
 	onBranch func(git.Repo) (T, error)) (work T, err error) {
 	slot, err := c.Slot(t)
-	missing, left, unknown := c.branches.MissingOf(ctx, t)
 	if err != nil {
 		return work, err
 	}
-	gone := unknown == nil && left // what cannot be looked at, git names
-	if slot.Dir != "" && !gone {
+	missing := ""
+	if slot.Dir != "" {
+		missing = slot.MissingFolder(ctx, t.Branch) // what cannot be looked at, git names
+	}
+	if slot.Dir != "" && missing == "" {
 		return inSlot(slot)
 	}
-	if gone {
+	if missing != "" {
 		there, err := slot.Repo.BranchExists(ctx, t.Branch)
 		if err != nil {
 			return work, err

@@ -76,6 +76,15 @@ func (s Slot) missingOnDisk(ctx context.Context, branch string) (m Missing, here
 	return m, on == "" || on == branch
 }
 
+// MissingFolder is what Missing says of a slot in which agents have no folder any more; empty where they have one. It
+// looks at files alone.
+func (s Slot) MissingFolder(ctx context.Context, branch string) string {
+	if m, _ := s.missingOnDisk(ctx, branch); m.Left {
+		return m.What
+	}
+	return ""
+}
+
 // unknownToGit reports whether the slot has the files of a worktree of the repository, and git's own folder for it is
 // gone.
 func (s Slot) unknownToGit() bool {
