@@ -40,15 +40,15 @@ func (a *app) looker(patience time.Duration) *evidence.Looker {
 }
 
 // facts are what gates ask for, as the engine looks at it: it waits for checks.
-func (a *app) facts(ctx context.Context, t task.Task, tip task.Subject, def *workflow.Definition,
-	parts []workflow.Part) (map[string]decide.Fact, error) {
-	return a.looker(a.checkWait).Look(ctx, t, tip, def, parts)
+func (a *app) facts(ctx context.Context, t task.Task, def *workflow.Definition, parts []workflow.Part) (
+	map[string]decide.Fact, error) {
+	return a.looker(a.checkWait).Look(ctx, t, def, parts)
 }
 
 // factsNow are those that there are already.
-func (a *app) factsNow(ctx context.Context, t task.Task, tip task.Subject, def *workflow.Definition,
-	parts []workflow.Part) (map[string]decide.Fact, error) {
-	return a.looker(0).Peek(ctx, t, tip, def, parts)
+func (a *app) factsNow(ctx context.Context, t task.Task, def *workflow.Definition, parts []workflow.Part) (
+	map[string]decide.Fact, error) {
+	return a.looker(0).Peek(ctx, t, def, parts)
 }
 
 // programs runs jq and checks.

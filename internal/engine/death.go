@@ -177,7 +177,13 @@ func (e *crew) Respawn(ctx context.Context, id string, alive func(task.Task, str
 
 func (e *crew) respawn(ctx context.Context, id string, alive func(task.Task, string) (bool, error),
 	actor task.Actor) (record.Outcome, error) {
-	s, _, err := e.do(ctx, id, e.andRules(e.outcomes.settledLook(actor)), func(s step) (*ruling, error) {
+	if err := e.outcomes.finishPending(ctx, id, actor); err != nil {
+		return record.Outcome{}, err
+	}
+	if _, _, err := e.files.refresh(ctx, id); err != nil {
+		return record.Outcome{}, err
+	}
+	s, _, err := e.do(ctx, id, e.withRules, func(s step) (*ruling, error) {
 		state, _ := s.def.State(s.Task.Status)
 		lives, err := e.seatedAs(ctx, id, state.Role)
 		if err == nil && lives { // an agent whose end is noted is dead, even while its window closes
@@ -195,13 +201,12 @@ func (e *crew) respawn(ctx context.Context, id string, alive func(task.Task, str
 	})
 	if errors.Is(err, task.ErrPoolFull) {
 		now, unread := e.record.Load(ctx, id)
-		if unread == nil && !now.Task.Displaced() {
-			return e.rooms.queue(ctx, now.Task, task.Request{Task: id, To: now.Task.Status, Actor: actor})
+		if unread != nil || now.Task.Displaced() {
+			return record.Outcome{}, cmp.Or(unread, e.rooms.noRoom(ctx, now.Task))
 		}
-		err = cmp.Or(unread, e.rooms.noRoom(ctx, now.Task))
+		return e.rooms.queue(ctx, now.Task, task.Request{Task: id, To: now.Task.Status, Actor: actor})
 	}
 	if err != nil {
-		e.files.restoreFiles(ctx, id)
 		return record.Outcome{}, err
 	}
 	return e.outcomes.conclude(ctx, s.Task, s.Task.Seq, actor)

@@ -18,17 +18,22 @@ import (
 // *rejection.Rejection.
 func (e *departures) Leave(ctx context.Context, id, reason string, actor task.Actor) (folder string, refs []string,
 	err error) {
+	if err := e.outcomes.finishPending(ctx, id, actor); err != nil {
+		return "", nil, err
+	}
 	// What people wrote into the header goes along.
-	s, _, err := e.do(ctx, id, e.outcomes.settledLook(actor), func(s step) (*ruling, error) {
-		c, err := fencing.Leave(s.Snapshot, actor, reason, e.now())
-		return &ruling{change: c}, err
+	if _, _, err := e.files.refresh(ctx, id); err != nil {
+		return "", nil, err
+	}
+	t, _, err := e.change(ctx, id, func(s record.Snapshot) (record.Change, bool, error) {
+		c, err := fencing.Leave(s, actor, reason, e.now())
+		return c, true, err
 	})
 	if err != nil {
-		e.files.restoreFiles(ctx, id)
 		return "", nil, err
 	}
 	ctx = context.WithoutCancel(ctx) // its agents are ending
-	if _, err := e.outcomes.conclude(ctx, s.Task, s.Task.Seq, actor); err != nil {
+	if _, err := e.outcomes.conclude(ctx, t, t.Seq, actor); err != nil {
 		return "", nil, err
 	}
 	events, err := e.record.Events(ctx, id, 0)
@@ -39,7 +44,7 @@ func (e *departures) Leave(ctx context.Context, id, reason string, actor task.Ac
 		return "", nil, err
 	}
 	e.turns.startThoseAfter(ctx, id)
-	_, err = e.turns.StartNext(ctx, s.Task.Project)
+	_, err = e.turns.StartNext(ctx, t.Project)
 	return folder, fencing.RescueRefs(events), err
 }
 

@@ -133,17 +133,10 @@ func isDeleted(err error) bool {
 
 // withRules looks at the record and at the task's rules.
 func (e *core) withRules(ctx context.Context, id string) (s step, err error) {
-	return e.andRules(e.onRecord)(ctx, id)
-}
-
-// andRules looks at the task's rules too.
-func (e *core) andRules(look look) look {
-	return func(ctx context.Context, id string) (s step, err error) {
-		if s, err = look(ctx, id); err == nil {
-			s.def, err = e.rulesOf(ctx, s.Task)
-		}
-		return s, err
+	if s, err = e.onRecord(ctx, id); err == nil {
+		s.def, err = e.rulesOf(ctx, s.Task)
 	}
+	return s, err
 }
 
 // change is do for what needs no rules: build tells what follows, if that is due.

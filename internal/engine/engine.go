@@ -180,10 +180,9 @@ type Environments interface {
 	Forget(ctx context.Context, id string) error
 }
 
-// Facts looks at what gates ask for outside of the task's document: files, checks, git. tip is where the branch was
-// found to end a moment ago; where that is not known Facts looks itself. It returns a fact for every part, by its Key.
-// An error means that it could not look at all.
-type Facts func(ctx context.Context, t task.Task, tip task.Subject, def *workflow.Definition, parts []workflow.Part) (
+// Facts looks at what gates ask for outside of the task's document: files, checks, git. It returns a fact for every
+// part, by its Key. An error means that it could not look at all.
+type Facts func(ctx context.Context, t task.Task, def *workflow.Definition, parts []workflow.Part) (
 	map[string]decide.Fact, error)
 
 // Ports are what an engine works with. Every one but Ready, SharedNews, Needs and HoldBack is required.

@@ -55,8 +55,7 @@ func (w *walk) hookFails(does string) bool {
 // there is no git, and no check.
 type randomFacts struct{ *walk }
 
-func (w randomFacts) Look(_ context.Context, t task.Task, _ task.Subject,
-	_ *workflow.Definition, parts []workflow.Part) (
+func (w randomFacts) Look(_ context.Context, t task.Task, _ *workflow.Definition, parts []workflow.Part) (
 	map[string]decide.Fact, error) {
 	out := map[string]decide.Fact{}
 	for _, p := range parts {

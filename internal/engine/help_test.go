@@ -281,8 +281,7 @@ func (d *fakeRepository) Subject(_ context.Context, _ task.Task, tree bool) task
 }
 
 // Look returns the facts that gates ask git for, from the tip and the files.
-func (d *fakeRepository) Look(_ context.Context, t task.Task, _ task.Subject,
-	_ *workflow.Definition, parts []workflow.Part) (
+func (d *fakeRepository) Look(_ context.Context, t task.Task, _ *workflow.Definition, parts []workflow.Part) (
 	map[string]decide.Fact, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

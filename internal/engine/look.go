@@ -40,11 +40,10 @@ func (e *looks) lookFor(r *request) look {
 			if err != nil {
 				return s, err
 			}
-			var renamed bool
-			if s.evidence.Subject, renamed, err = e.followBranch(ctx, s.Snapshot); err != nil {
-				return s, err
-			}
-			if renamed {
+			if renamed, err := e.followBranch(ctx, s.Snapshot); err != nil || renamed {
+				if err != nil {
+					return s, err
+				}
 				continue
 			}
 			if s.Task.Status != before.Status || s.Task.Previous != before.Previous {
@@ -82,23 +81,21 @@ func (e *looks) inspectFor(ctx context.Context, id string, r *request) (s step, 
 	return s, before, err
 }
 
-// followBranch reads where the task's branch ends. It takes over the name that someone gave the branch in its
-// workspace, and reports whether it did. It ignores a name that the task cannot have: it can read the branch all the
-// same.
-func (e *looks) followBranch(ctx context.Context, s record.Snapshot) (tip task.Subject, renames bool, err error) {
-	tip = e.subjectOf(ctx, s, false)
-	name := tip.Branch
+// followBranch takes over the name that someone gave the task's branch in its workspace, and reports whether it did.
+// It ignores a name that the task cannot have: it can read the branch all the same.
+func (e *looks) followBranch(ctx context.Context, s record.Snapshot) (bool, error) {
+	name := e.subjectOf(ctx, s, false).Branch
 	if name == "" || name == s.Task.Branch {
-		return tip, false, nil
+		return false, nil
 	}
 	project, err := e.project(s.Task.Project)
 	if err != nil {
-		return tip, false, err
+		return false, err
 	}
 	renamed := s.Task
 	renamed.Branch = name
 	if e.checkBranch(ctx, project, renamed) != nil {
-		return tip, false, nil
+		return false, nil
 	}
 	data := map[string]string{history.DataBranch: name}
 	if session := e.renameSession(ctx, s.Task, name); session != "" {
@@ -114,17 +111,14 @@ func (e *looks) followBranch(ctx context.Context, s record.Snapshot) (tip task.S
 			Data:   told,
 		}}}, true, nil
 	})
-	return tip, err == nil, err
+	return err == nil, err
 }
 
-// addFacts adds to the evidence its subject, if the caller has not just read that, and what the parts ask for outside
-// the document. tree reports whether the content of the worktree belongs to it. No lock is held meanwhile: a check may
-// take its time.
+// addFacts adds to the evidence its subject, and what the parts ask for outside the document. tree reports whether
+// the content of the worktree belongs to it. No lock is held meanwhile: a check may take its time.
 func (e *looks) addFacts(ctx context.Context, s record.Snapshot, def *workflow.Definition, tree bool,
 	parts []workflow.Part, evidence *decide.Evidence, to ...task.Status) error {
-	if tree || evidence.Subject == (task.Subject{}) {
-		evidence.Subject = e.subjectOf(ctx, s, tree)
-	}
+	evidence.Subject = e.subjectOf(ctx, s, tree)
 	if decide.LooksBack(def, s.Task, to...) {
 		var err error
 		if evidence.History, err = e.record.Events(ctx, s.Task.ID, 0); err != nil {
@@ -137,12 +131,11 @@ func (e *looks) addFacts(ctx context.Context, s record.Snapshot, def *workflow.D
 	}
 	git := slices.ContainsFunc(parts, func(p workflow.Part) bool { return p.Git != "" })
 	for range maxConflicts {
-		facts, err := e.facts(ctx, s.Task, evidence.Subject, def, parts)
+		facts, err := e.facts(ctx, s.Task, def, parts)
 		if err != nil {
 			return fmt.Errorf("look at the evidence of task %s: %w", s.Task.ID, err)
 		}
 		evidence.Facts = facts
-		// An agent may commit at any moment: the facts count if the branch is still where it was before they were read.
 		if !git || e.subjectOf(ctx, s, false).Commit == evidence.Subject.Commit && evidence.Agrees(s.Task) {
 			return nil
 		}
@@ -294,7 +287,7 @@ func (e *looks) startFor(ctx context.Context, def *workflow.Definition, t task.T
 	files := slices.DeleteFunc(slices.Clone(parts), func(p workflow.Part) bool { return p.Section != "" })
 	if len(files) > 0 {
 		var err error
-		if evidence.Facts, err = e.facts(ctx, t, start.Subject, def, files); err != nil {
+		if evidence.Facts, err = e.facts(ctx, t, def, files); err != nil {
 			return start, fmt.Errorf("look at the verdicts that are there before the %s is started: %w", role, err)
 		}
 	}

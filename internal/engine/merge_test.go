@@ -68,8 +68,7 @@ func (b *branch) Merge(ctx context.Context, _ task.Task, order record.MergeOrder
 	return record.MergeResult{Commit: "c0ffee", How: "merged"}, nil
 }
 
-func (b *branch) Look(_ context.Context, _ task.Task, _ task.Subject,
-	_ *workflow.Definition, parts []workflow.Part) (
+func (b *branch) Look(_ context.Context, _ task.Task, _ *workflow.Definition, parts []workflow.Part) (
 	map[string]decide.Fact, error) {
 	out := map[string]decide.Fact{}
 	for _, p := range parts {

@@ -162,27 +162,6 @@ func (e *outcomes) finishPending(ctx context.Context, id string, actor task.Acto
 	return err
 }
 
-// settledLook is a headerLook that lets hooks of earlier moves finish first, once.
-func (e *outcomes) settledLook(actor task.Actor) look {
-	waited := false
-	return func(ctx context.Context, id string) (s step, err error) {
-		event, pending := 0, false
-		s.Snapshot, _, err = e.files.inspect(ctx, id, func(now record.Snapshot) (bool, error) {
-			if event, pending = firstPending(now.Owed); pending && !waited {
-				return false, errHooksPending
-			}
-			return false, nil
-		})
-		if errors.Is(err, errHooksPending) {
-			waited = true
-			if _, err = e.awaitHooks(ctx, ctx.Done(), id, event, actor); err == nil {
-				err = errAgain
-			}
-		}
-		return s, err
-	}
-}
-
 // firstPending is the event whose hook is the first of the owed ones that was not tried yet.
 func firstPending(owed []task.OwedHook) (event int, found bool) {
 	for _, h := range owed {

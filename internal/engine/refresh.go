@@ -106,13 +106,6 @@ func (e *files) inspect(ctx context.Context, id string, wanted depth) (record.Sn
 	return s, evidence, err
 }
 
-// headerLook looks at the record, after it has taken over what people changed in the task's header. It writes no file:
-// what follows does that, and restoreFiles where nothing follows.
-func (e *files) headerLook(ctx context.Context, id string) (s step, err error) {
-	s.Snapshot, _, err = e.inspect(ctx, id, headerAlone)
-	return s, err
-}
-
 // errNotNow reports that a task was not looked at, because of the hooks that it owes.
 var errNotNow = errors.New("not now")
 

@@ -274,9 +274,11 @@ func (e *hooks) retriedOnce(ctx context.Context, id string, actor task.Actor,
 
 func (e *hooks) retry(ctx context.Context, id string, actor task.Actor) (record.Outcome, error) {
 	// A person may have corrected what failed in the document's header: Orange takes it over first.
-	t, again, err := e.dueAgain(ctx, id, e.files.headerLook, actor)
+	if _, _, err := e.files.refresh(ctx, id); err != nil {
+		return record.Outcome{}, err
+	}
+	t, again, err := e.dueAgain(ctx, id, actor)
 	if err != nil || len(again) == 0 {
-		e.files.restoreFiles(ctx, id)
 		return record.Outcome{Task: t}, err
 	}
 	if t.Workspace != "" || owesRoom(again) {
@@ -376,7 +378,7 @@ func (e *hooks) Finish(ctx context.Context) error {
 	crew.SetLimit(atOnce)
 	for i, id := range debtors {
 		crew.Go(func() error {
-			_, _, err := e.dueAgain(ctx, id, e.onRecord, task.Actor{})
+			_, _, err := e.dueAgain(ctx, id, task.Actor{})
 			if errors.Is(err, task.ErrNotFound) { // it was deleted meanwhile, and its hooks with it
 				return nil
 			}
@@ -395,10 +397,11 @@ func (e *hooks) Finish(ctx context.Context) error {
 
 // dueAgain makes every failed hook of a task due now, and records that a person wants it. It returns all
 // that the task owes.
-func (e *hooks) dueAgain(ctx context.Context, id string, look look, actor task.Actor) (
-	t task.Task, owed []task.OwedHook, err error) {
+func (e *hooks) dueAgain(ctx context.Context, id string,
+	actor task.Actor) (t task.Task, owed []task.OwedHook, err error) {
+	look := e.onRecord
 	if actor.Role == task.RoleHuman {
-		look = e.andRules(look)
+		look = e.withRules
 	}
 	s, _, err := e.do(ctx, id, look, func(s step) (*ruling, error) {
 		owed = s.Owed

@@ -55,8 +55,7 @@ func (r simulatedRepository) Subject(ctx context.Context, t task.Task, tree bool
 // gateFacts are the facts that gates ask for outside of the document.
 type gateFacts struct{ p *process }
 
-func (w gateFacts) Look(_ context.Context, t task.Task, _ task.Subject,
-	_ *workflow.Definition, parts []workflow.Part) (
+func (w gateFacts) Look(_ context.Context, t task.Task, _ *workflow.Definition, parts []workflow.Part) (
 	map[string]decide.Fact, error) {
 	s := w.p.sim
 	checked := decide.Fact{}

@@ -261,8 +261,7 @@ func TestTimeouts_countAgainAfterAClockWasFarAhead(t *testing.T) {
 // slowFacts has its answer only after a while.
 type slowFacts struct{ pending int }
 
-func (s *slowFacts) Look(_ context.Context, _ task.Task, _ task.Subject,
-	_ *workflow.Definition, parts []workflow.Part) (
+func (s *slowFacts) Look(_ context.Context, _ task.Task, _ *workflow.Definition, parts []workflow.Part) (
 	map[string]decide.Fact, error) {
 	s.pending--
 	return map[string]decide.Fact{

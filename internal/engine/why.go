@@ -38,7 +38,7 @@ func (e *questions) Why(ctx context.Context, id string,
 	evidence.Spent, evidence.Entry, evidence.Start = s.Spent, s.Entry, s.Start
 	parts := slices.DeleteFunc(decide.NeedsOfAll(def, s.Task), func(p workflow.Part) bool { return p.Section != "" })
 	if len(parts) > 0 {
-		if evidence.Facts, err = e.peek(ctx, s.Task, evidence.Subject, def, parts); err != nil {
+		if evidence.Facts, err = e.peek(ctx, s.Task, def, parts); err != nil {
 			return out, fmt.Errorf("look at the evidence of task %s: %w", id, err)
 		}
 	}

@@ -17,8 +17,7 @@ import (
 // glances are looks that start nothing.
 type glances struct{ asked int }
 
-func (g *glances) Peek(_ context.Context, _ task.Task, _ task.Subject,
-	_ *workflow.Definition, parts []workflow.Part) (
+func (g *glances) Peek(_ context.Context, _ task.Task, _ *workflow.Definition, parts []workflow.Part) (
 	map[string]decide.Fact, error) {
 	g.asked++
 	out := map[string]decide.Fact{}

@@ -261,7 +261,7 @@ func TestLook_atACheckWithoutAWorkspace(t *testing.T) {
 	wantFact(t, w.fact(passed), `its workspace "shop--1" is not there`, "")
 	w.task.Workspace = ""
 	wantFact(t, w.fact(passed), "the task has no workspace", "")
-	if _, err := w.looker.Look(t.Context(), w.task, w.tip, w.def, []workflow.Part{{Check: "other"}}); err == nil {
+	if _, err := w.looker.Look(t.Context(), w.task, w.def, []workflow.Part{{Check: "other"}}); err == nil {
 		t.Error("a check that the workflow does not know is no error")
 	}
 }
@@ -270,7 +270,7 @@ func TestPeek_runsNoCheck(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.check(":")
-	facts, err := w.looker.Peek(t.Context(), w.task, w.tip, w.def, []workflow.Part{passed})
+	facts, err := w.looker.Peek(t.Context(), w.task, w.def, []workflow.Part{passed})
 	must(t, err)
 	wantFact(t, facts[passed.Key()], "it was not run for commit 111111111111", "")
 	wantRan(t, w, 0)

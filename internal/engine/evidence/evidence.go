@@ -96,29 +96,25 @@ type Looker struct {
 	Patience time.Duration // how long a look waits for the checks that it has started
 }
 
-// Look answers a fact for every part of a gate that asks for a file, a glob, a check or git, by the part's Key. tip is
-// where the task's branch was found to end a moment ago; where that is not known, Look reads it.
+// Look answers a fact for every part of a gate that asks for a file, a glob, a check or git, by the part's Key.
 // A check that has no result for the present commit is started, and waited for with patience.
 // An error says that it could not be looked at all; what is wrong with one file is a fact.
-func (l *Looker) Look(ctx context.Context, t task.Task, tip task.Subject, def *workflow.Definition,
-	parts []workflow.Part) (map[string]decide.Fact, error) {
-	return l.look(ctx, t, tip, def, parts, true)
+func (l *Looker) Look(ctx context.Context, t task.Task, def *workflow.Definition, parts []workflow.Part) (
+	map[string]decide.Fact, error) {
+	return l.look(ctx, t, def, parts, true)
 }
 
 // Peek is a Look that starts nothing and waits for nothing.
-func (l *Looker) Peek(ctx context.Context, t task.Task, tip task.Subject, def *workflow.Definition,
-	parts []workflow.Part) (map[string]decide.Fact, error) {
-	return l.look(ctx, t, tip, def, parts, false)
+func (l *Looker) Peek(ctx context.Context, t task.Task, def *workflow.Definition, parts []workflow.Part) (
+	map[string]decide.Fact, error) {
+	return l.look(ctx, t, def, parts, false)
 }
 
-func (l *Looker) look(ctx context.Context, t task.Task, tip task.Subject, def *workflow.Definition,
-	parts []workflow.Part, start bool) (map[string]decide.Fact, error) {
+func (l *Looker) look(ctx context.Context, t task.Task, def *workflow.Definition, parts []workflow.Part,
+	start bool) (map[string]decide.Fact, error) {
 	state, _ := def.State(t.Status)
 	v := view{Looker: l, task: t, whole: state.Subject == workflow.SubjectWorktree,
 		facts: map[string]decide.Fact{}, read: map[string]content{}}
-	if tip.Commit != "" && tip.Trouble == "" { // its trouble may be the worktree's, and not the branch's
-		v.tip = &tip
-	}
 	asked := flatten(nil, parts)
 	if len(asked) == 0 {
 		return v.facts, nil

@@ -110,8 +110,8 @@ func TestLook_reportsAnUnreadableFileAndFailsOnAnUnreadableFolder(t *testing.T) 
 	wantFact(t, w.fact(workflow.Part{File: "secret"}), "a file that cannot be read: permission denied", "secret")
 	must(t, os.Chmod(w.dir(), 0))
 	t.Cleanup(func() { _ = os.Chmod(w.dir(), 0o755) })
-	facts, err := w.looker.Look(t.Context(), w.task, w.tip, w.def, []workflow.Part{{File: "secret"}})
-	if !errors.Is(err, os.ErrPermission) {
+	if facts, err := w.looker.Look(t.Context(), w.task, w.def, []workflow.Part{{File: "secret"}}); !errors.Is(err,
+		os.ErrPermission) {
 		t.Errorf("got %v, %v", facts, err)
 	}
 }
@@ -121,15 +121,15 @@ func TestLook_thatCannotLookIsAnError(t *testing.T) {
 	w := newWorld(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if facts, err := w.looker.Look(ctx, w.task, w.tip, w.def, []workflow.Part{{File: "x"}}); !errors.Is(err,
+	if facts, err := w.looker.Look(ctx, w.task, w.def, []workflow.Part{{File: "x"}}); !errors.Is(err,
 		context.Canceled) {
 		t.Errorf("called off: %v, %v", facts, err)
 	}
 	must(t, os.RemoveAll(w.dir()))
-	if facts, err := w.looker.Look(t.Context(), w.task, w.tip, w.def, []workflow.Part{{File: "x"}}); err == nil {
+	if facts, err := w.looker.Look(t.Context(), w.task, w.def, []workflow.Part{{File: "x"}}); err == nil {
 		t.Errorf("no folder: %v", facts)
 	}
-	if facts, err := w.looker.Look(t.Context(), w.task, w.tip, w.def, []workflow.Part{{Section: "Plan"}}); err != nil ||
+	if facts, err := w.looker.Look(t.Context(), w.task, w.def, []workflow.Part{{Section: "Plan"}}); err != nil ||
 		len(facts) != 0 {
 		t.Errorf("nothing to look at: %v, %v", facts, err)
 	}

@@ -94,7 +94,7 @@ func (w *world) write(name, text string) {
 
 func (w *world) look(parts ...workflow.Part) map[string]decide.Fact {
 	w.t.Helper()
-	facts, err := w.looker.Look(w.t.Context(), w.task, w.tip, w.def, parts)
+	facts, err := w.looker.Look(w.t.Context(), w.task, w.def, parts)
 	must(w.t, err)
 	return facts
 }

@@ -53,7 +53,7 @@ func open(t *testing.T, def *workflow.Definition, status task.Status, files ...m
 	}
 	one := task.Task{ID: w.task.ID, Project: w.task.Project, Workspace: w.task.Workspace, Branch: w.task.Branch,
 		Subject: task.Subject{Commit: head}, Status: status, Live: true}
-	facts, err := w.looker.Look(t.Context(), one, task.Subject{}, def, decide.NeedsOfAll(def, one))
+	facts, err := w.looker.Look(t.Context(), one, def, decide.NeedsOfAll(def, one))
 	must(t, err)
 	ev := decide.Evidence{Facts: facts}
 	actor := task.Actor{Role: task.RoleHuman}

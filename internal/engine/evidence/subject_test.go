@@ -297,25 +297,3 @@ func TestCompare_namesWhatNoCommitHas(t *testing.T) {
 		}
 	}
 }
-
-// The tip that a look notes and the facts are of one moment, if its caller hands on what it has read.
-func TestLook_isAboutTheTipThatItsCallerHasRead(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.task.Subject.Commit = earlier
-	moved := workflow.Part{Git: workflow.GitMoved}
-	for _, row := range []struct {
-		tip   task.Subject
-		holds bool
-	}{
-		{task.Subject{Commit: earlier}, false},
-		{task.Subject{}, true},                                 // it looks itself, and the branch has moved
-		{task.Subject{Commit: earlier, Trouble: "torn"}, true}, // what could not be read may be the worktree
-	} {
-		facts, err := w.looker.Look(t.Context(), w.task, row.tip, w.def, []workflow.Part{moved})
-		must(t, err)
-		if fact := facts[moved.Key()]; fact.Holds != row.holds {
-			t.Errorf("with the tip %v it found %q", row.tip, fact.Found)
-		}
-	}
-}

@@ -35,8 +35,7 @@ func SourceOf(p workflow.Part) string {
 	return cmp.Or(p.File, p.Glob)
 }
 
-func (f facts) Look(_ context.Context, t task.Task, _ task.Subject,
-	_ *workflow.Definition, parts []workflow.Part) (
+func (f facts) Look(_ context.Context, t task.Task, _ *workflow.Definition, parts []workflow.Part) (
 	map[string]decide.Fact, error) {
 	return take(f.r, Step{What: "it looks at the evidence"}, func() (map[string]decide.Fact, error) {
 		if err := f.r.Fail("a look at the evidence"); err != nil {
