@@ -275,13 +275,7 @@ func TestMergeMany_leavesOutWhatIsHeldBack(t *testing.T) {
 	w.rewire(func(p *engine.Ports) {
 		p.Work = engine.GuardedWork{Work: b, Guard: &guard{held: []string{held}, refuses: errElsewhere}}
 	})
-	other := w.create("other", true).Task.ID
-	w.write(other, plan)
-	w.move(other, "working", worker)
-	w.write(other, handoff)
-	w.move(other, "agent-review", worker)
-	w.write(other, pass)
-	w.move(other, "reviewing", reviewer)
+	other := handedIn(w, "other")
 	var told []string
 	err := w.MergeMany(t.Context(), record.MergeMany{Project: "garden"}, human, func(one record.MergedOne) {
 		how := "merged"

@@ -18,8 +18,9 @@ import (
 
 // MergeMany merges several tasks, one on top of the other, each as Merge does. One that cannot be merged, because of a
 // conflict, a red check or a refusal, is left out, and the next one follows. told is called for each as soon as it is
-// known what became of it. The error is of what concerns all: then the rest was not tried. If MergeMany was cut short
-// and runs again, it goes on with the tasks that are left.
+// known what became of it. The error is of what concerns all, or of a task that cannot be looked at: then the rest was
+// not tried, and those before are merged. If MergeMany was cut short and runs again, it goes on with the tasks that are
+// left.
 func (e *merges) MergeMany(ctx context.Context, in record.MergeMany, actor task.Actor,
 	told func(record.MergedOne)) error {
 	tasks, err := e.toMerge(ctx, in)
@@ -178,18 +179,20 @@ func (m *mergingMany) inTurn(ctx context.Context, tasks []task.Task) error {
 			m.asked.With = 0 // they went with this one
 			merged = append(merged, out.Task)
 		case leftOut(err):
-			one.Left = err
-			one.With, err = m.inConflict(ctx, t, merged, err)
+			with, unknown := m.inConflict(ctx, t, merged, err)
+			if one.Left, one.With = err, with; unknown != nil { // that is no reason to leave others out
+				one.Left = fmt.Errorf("%w; which branches it is in conflict with is not known: %w", err, unknown)
+			}
+			err = nil
 		}
-		if err == nil || one.Left != nil {
+		if err == nil {
 			m.told(one)
+			continue
 		}
-		if err != nil && i > 0 {
-			err = fmt.Errorf("%w; %d more tasks were not tried", err, len(tasks)-i-1)
+		if rest := len(tasks) - i - 1; i > 0 && rest > 0 {
+			err = fmt.Errorf("%w; %d more tasks were not tried", err, rest)
 		}
-		if err != nil {
-			return err
-		}
+		return err
 	}
 	return nil
 }

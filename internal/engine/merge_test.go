@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 
 	"orange/internal/engine"
@@ -149,4 +150,54 @@ func TestMerge_letsTheHooksOfTheLastMoveFinishFirst(t *testing.T) {
 	w.rewire(func(p *engine.Ports) { p.Work = b })
 	_, _, err := w.Merge(t.Context(), id, task.Merge{}, human)
 	must(t, err)
+}
+
+// unnamed is a repository where a task conflicts with what was merged before it, and with whom cannot be found out.
+type unnamed struct {
+	*fakeRepository
+	conflicts string // the task
+}
+
+func (u unnamed) Merge(ctx context.Context, t task.Task, order record.MergeOrder,
+	begin func(context.Context, string) error) (record.MergeResult, error) {
+	if t.ID == u.conflicts {
+		return record.MergeResult{}, &record.Unmerged{Files: []string{"a.txt"}}
+	}
+	return u.fakeRepository.Merge(ctx, t, order, begin)
+}
+
+func (unnamed) Rehearse(context.Context, task.Task, []string) ([]record.Rehearsal, string, error) {
+	return nil, "", errors.New("origin does not answer")
+}
+
+// One that is left out holds up no other, also where it cannot be found out whom it is in conflict with.
+func TestMergeMany_goesOnWhereAConflictCannotBeNamed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.repository.project.PoolSize = 3
+	w.reach("reviewing")
+	second, third := handedIn(w, "second"), handedIn(w, "third")
+	w.rewire(func(p *engine.Ports) { p.Work = unnamed{w.repository, second} })
+	var told []string
+	must(t, w.MergeMany(t.Context(), record.MergeMany{Project: "garden"}, human, func(one record.MergedOne) {
+		if one.Left != nil {
+			told = append(told, one.Left.Error())
+		}
+	}))
+	if len(told) != 1 || !strings.Contains(told[0], "is not known: origin does not answer") ||
+		w.task(third).Status != "done" {
+		t.Errorf("told is %q, and the third is %q", told, w.task(third).Status)
+	}
+}
+
+// handedIn is a new task that waits for its merge.
+func handedIn(w *world, branch string) string {
+	id := w.create(branch, true).Task.ID
+	w.write(id, plan)
+	w.move(id, "working", worker)
+	w.write(id, handoff)
+	w.move(id, "agent-review", worker)
+	w.write(id, pass)
+	w.move(id, "reviewing", reviewer)
+	return id
 }
