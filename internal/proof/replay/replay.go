@@ -308,6 +308,9 @@ func (r *replay) under(in Inputs, past Past, at, recorded int, lines []string) e
 		return nil
 	}
 	unseen := in.unseenParts(r.other, in.task(r.task))
+	if in.Override {
+		unseen = nil // an override does not depend on them, however many there are
+	}
 	is, sure, err := in.decideSupposing(r.other, past, unseen)
 	switch {
 	case errors.Is(err, ErrLost):

@@ -438,16 +438,24 @@ func TestAReplay_byOtherRulesDecidesOverridesAndSkipsTheRest(t *testing.T) {
 	w.commit(replay.Inputs{Ask: replay.AskQueue, To: "busy"}.By(human()), decide.Evidence{},
 		decide.Queue(w.def, w.s.Task, "busy", human(), w.now))
 	w.asked("busy", true, evidence(""))
-	other := *w.def
-	other.Transitions = []workflow.Transition{{From: "todo", To: "busy", Override: true,
-		Gate: []workflow.Part{{File: "somewhere.json"}}, Hooks: []workflow.Hook{{Hook: task.Hook{
-			Action: action.IncrementReviewRound, Field: task.ReviewRound}}}}}
-	got, err := replay.Replay(w.s.Task, w.lines, w.library(), &other)
-	want := []replay.Difference{{Event: 3, Type: history.StatusChanged, Recorded: "todo -> busy",
-		Decided: "todo -> busy, hooks: increment_review_round, review_round = 1"}}
-	if err != nil || got.Equal != 1 || got.Skipped != 1 || len(got.Untold) > 0 ||
-		!reflect.DeepEqual(got.Different, want) {
-		t.Errorf("%v, %+v", err, got)
+	var many []workflow.Part // more than replay tries where the answer depends on them
+	for i := range 9 {
+		many = append(many, workflow.Part{File: fmt.Sprint(i)})
+	}
+	for what, gate := range map[string][]workflow.Part{
+		"one file": {{File: "somewhere.json"}}, "many files": many,
+		"one file in two ways": {{File: "a"}, {File: "a", Fresh: true}},
+	} {
+		other := *w.def
+		other.Transitions = []workflow.Transition{{From: "todo", To: "busy", Override: true, Gate: gate,
+			Hooks: []workflow.Hook{{Hook: task.Hook{Action: action.IncrementReviewRound, Field: task.ReviewRound}}}}}
+		got, err := replay.Replay(w.s.Task, w.lines, w.library(), &other)
+		want := []replay.Difference{{Event: 3, Type: history.StatusChanged, Recorded: "todo -> busy",
+			Decided: "todo -> busy, hooks: increment_review_round, review_round = 1"}}
+		if err != nil || got.Equal != 1 || got.Skipped != 1 || len(got.Untold) > 0 ||
+			!reflect.DeepEqual(got.Different, want) {
+			t.Errorf("%s: %v, %+v", what, err, got)
+		}
 	}
 }
 

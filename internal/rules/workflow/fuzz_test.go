@@ -265,6 +265,11 @@ func TestWarnings_tellsAtOnceWhatIsTooMuch(t *testing.T) {
 				many(50, "  - {from: '*', to: s%[1]d, hooks: [{action: spawn_agent, role: r%[1]d, prompt: p}]}\n"),
 			"respawn",
 		},
+		"one gate of all": {
+			head + "fields: {n: 0}\nstates: {" + many(300, "s%d: {}, ") + "z: {terminal: true}}\ntransitions:\n" +
+				many(200, "  - {from: '*', to: s%[1]d, when: 'n == %[1]d', gate: [{section: '## Plan'}]}\n"),
+			"undecided",
+		},
 		"many counters": {
 			head + "fields: {" + many(2000, "c%d: 0, ") + "}\nstates: {a: {}, z: {terminal: true}}\ntransitions:\n" +
 				"  - {from: a, to: z}\n",

@@ -98,19 +98,26 @@ func (s *sayings) tell(visit func(at yaml.Pos, thing, found, expected string, li
 	}
 }
 
+// maxPairs is how many transitions are compared with one another, far above what a person writes: a '*' makes millions.
+const maxPairs = 20_000
+
 // warnUndecided reports two transitions out of one state to different ones that the same evidence opens for the
 // same role. A person chooses between moves without gates, and the asker for one that wants a reason has
 // chosen too.
 func (r reader) warnUndecided(d *Definition) {
 	type door struct{ from, gate string }
-	earlier := map[door][]Transition{}
+	earlier, compared := map[door][]Transition{}, 0
 	for _, a := range d.Transitions {
 		if len(a.Gate) == 0 {
 			continue
 		}
 		at := door{string(a.From), gateKey(a.Gate)}
 		for _, b := range earlier[at] {
-			if r.Full() {
+			if compared++; compared > maxPairs {
+				r.Problem(a.Pos, "undecided", "found more than %d pairs of transitions that one gate opens: the "+
+					"others were not compared, expected fewer of them", maxPairs)
+			}
+			if compared > maxPairs || r.Full() {
 				return
 			}
 			if a.To == b.To || a.Reason != b.Reason || !share(a.CameFrom, b.CameFrom) || !share(a.By, b.By) {

@@ -232,6 +232,14 @@ func TestAncestors_beginWithTheParent(t *testing.T) {
 	}
 }
 
+// A caller with nothing above it counts as a person: who forgets to say whose ancestors are meant gets none.
+func TestAncestors_ofNoProcessAreAnError(t *testing.T) {
+	t.Parallel()
+	if above, err := proc.Ancestors(0); err == nil {
+		t.Errorf("found %v", above)
+	}
+}
+
 func TestWithEnvironment_findsAStrayInASessionOfItsOwn(t *testing.T) {
 	t.Parallel()
 	mark := "PROC_TEST_MARK=" + t.TempDir()

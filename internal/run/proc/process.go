@@ -51,6 +51,9 @@ func Stopped(p task.Process) (bool, error) {
 
 // Ancestors lists the processes above the one with a number, the parent first.
 func Ancestors(of int) ([]task.Process, error) {
+	if of < 1 { // a caller with nothing above it would be a person
+		return nil, fmt.Errorf("cannot tell what is above process %d: that is none", of)
+	}
 	var out []task.Process
 	for pid := of; pid > 1; {
 		info, err := inspect(pid)

@@ -49,7 +49,7 @@ the last line that failed.`,
 	}
 }
 
-// TaskShell is the command line's side of a conversation about one task: its commands are those of the command line
+// taskShell is the command line's side of a conversation about one task: its commands are those of the command line
 // with a slash before them, about that task, and those that the task's workflow declares.
 type taskShell struct {
 	program  *Program

@@ -29,12 +29,15 @@ Only people can say something to agents. A text has at most 4 KB.`,
 			if err != nil {
 				return err
 			}
+			actor, err := h.Identity.Actor(ctx, id, "")
+			if err != nil {
+				return err // before an input is read that may never end
+			}
 			text, err := p.dashOr(args[1])
 			if err != nil {
 				return err
 			}
-			actor, err := key.actor(ctx, h, id, "", text)
-			if err != nil {
+			if actor, err = key.sign(actor, text); err != nil {
 				return err
 			}
 			to, how, err := h.Commands.Say(ctx, id, role, text, actor)
