@@ -91,6 +91,9 @@ func (r Repo) Do(ctx context.Context, c Call) (proc.Result, error) {
 	wait, began := firstLockWait, time.Now()
 	for attempt := 1; ; attempt++ {
 		result, err := r.runOnce(ctx, c)
+		if err != nil && attempt > 1 && ctx.Err() != nil {
+			return result, fmt.Errorf("wait for git's lock: %w", ctx.Err())
+		}
 		if err == nil || attempt == lockAttempts || !busy(err) && r.unfinishedIn(err) == "" {
 			return result, err
 		}
