@@ -172,7 +172,7 @@ func (e *departures) giveBack(ctx context.Context, id string, actor task.Actor) 
 			return fmt.Errorf("cannot delete task %s yet: it still has its workspace (%s): %s; run %q and try again",
 				id, s.Task.Workspace, why, "orange task retry "+id)
 		}
-		if _, err := e.hooks.retry(ctx, id, actor); err != nil {
+		if _, err := e.hooks.retry(ctx, id, actor, false); err != nil {
 			return err
 		}
 	}

@@ -117,6 +117,28 @@ func TestEnvironment_isRenewedByAPersonsRespawnAndRetry(t *testing.T) {
 	w.wantTold(id, "")
 }
 
+// Found by the simulation: what a task still had to do, and nothing had failed, ran in the environment of the person
+// who deleted it.
+func TestEnvironment_ofWhoDeletesATaskIsNotKept(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.create("work", true).Task.ID
+	var run func(context.Context, string, bool) error
+	w.rewire(func(p *engine.Ports) {
+		run, p.RunHooks = p.RunHooks, func(context.Context, string, bool) error { return errPerformer }
+	})
+	if _, err := w.Command(t.Context(), id, "cancel", human, ""); !errors.Is(err, errPerformer) {
+		t.Fatalf("the cancel ended with %v", err)
+	}
+	w.rewire(func(p *engine.Ports) { p.RunHooks = run })
+	w.environments.takeCalls(id)
+	_, err := w.Delete(t.Context(), id, human)
+	must(t, err)
+	if told := w.environments.takeCalls(id); strings.Contains(told, "keep") || !strings.Contains(told, "forget") {
+		t.Errorf("what became of the environment: %q", told)
+	}
+}
+
 func TestEnvironment_isKeptWhileATaskWaitsForAWorkspace(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -258,7 +258,7 @@ func (e *hooks) forgetCrashes(ctx context.Context, s record.Snapshot, hook task.
 
 // Retry makes every failed hook of a task due now and has them performed.
 func (e *hooks) Retry(ctx context.Context, id string, actor task.Actor) (record.Outcome, error) {
-	return e.retriedOnce(ctx, id, actor, func() (record.Outcome, error) { return e.retry(ctx, id, actor) })
+	return e.retriedOnce(ctx, id, actor, func() (record.Outcome, error) { return e.retry(ctx, id, actor, true) })
 }
 
 // retriedOnce is once for hooks that are tried again or dropped. The answer to a repeat names none of them: the monitor
@@ -272,16 +272,18 @@ func (e *hooks) retriedOnce(ctx context.Context, id string, actor task.Actor,
 	return out, err
 }
 
-func (e *hooks) retry(ctx context.Context, id string, actor task.Actor) (record.Outcome, error) {
+// retry is Retry for who holds the key. Where a retry is not what they asked for, the task gets their environment only
+// if something had failed: what is on its way anyway is of the one who began it.
+func (e *hooks) retry(ctx context.Context, id string, actor task.Actor, asked bool) (record.Outcome, error) {
 	// A person may have corrected what failed in the document's header: Orange takes it over first.
 	if _, _, err := e.files.refresh(ctx, id); err != nil {
 		return record.Outcome{}, err
 	}
-	t, again, err := e.dueAgain(ctx, id, actor)
+	t, again, noted, err := e.dueAgain(ctx, id, actor)
 	if err != nil || len(again) == 0 {
 		return record.Outcome{Task: t}, err
 	}
-	if t.Workspace != "" || owesRoom(again) {
+	if (asked || noted) && (t.Workspace != "" || owesRoom(again)) {
 		e.outcomes.keepEnvironment(ctx, id, actor)
 	}
 	if _, err := e.outcomes.awaitHooks(ctx, ctx.Done(), id, again[len(again)-1].Event, actor); err != nil {
@@ -378,7 +380,7 @@ func (e *hooks) Finish(ctx context.Context) error {
 	crew.SetLimit(atOnce)
 	for i, id := range debtors {
 		crew.Go(func() error {
-			_, _, err := e.dueAgain(ctx, id, task.Actor{})
+			_, _, _, err := e.dueAgain(ctx, id, task.Actor{})
 			if errors.Is(err, task.ErrNotFound) { // it was deleted meanwhile, and its hooks with it
 				return nil
 			}
@@ -395,15 +397,15 @@ func (e *hooks) Finish(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// dueAgain makes every failed hook of a task due now, and records that a person wants it. It returns all
-// that the task owes.
-func (e *hooks) dueAgain(ctx context.Context, id string,
-	actor task.Actor) (t task.Task, owed []task.OwedHook, err error) {
+// dueAgain makes every failed hook of a task due now, and records that a person wants it; noted is false where none has
+// failed. It returns all that the task owes.
+func (e *hooks) dueAgain(ctx context.Context, id string, actor task.Actor) (t task.Task, owed []task.OwedHook,
+	noted bool, err error) {
 	look := e.onRecord
 	if actor.Role == task.RoleHuman {
 		look = e.withRules
 	}
-	s, _, err := e.do(ctx, id, look, func(s step) (*ruling, error) {
+	s, noted, err := e.do(ctx, id, look, func(s step) (*ruling, error) {
 		owed = s.Owed
 		var again []record.Settled
 		for _, h := range s.Owed {
@@ -421,5 +423,5 @@ func (e *hooks) dueAgain(ctx context.Context, id string,
 		c.Settled = again
 		return &ruling{change: c, in: replay.Inputs{Ask: replay.AskRetry}.By(actor)}, err
 	})
-	return s.Task, owed, err
+	return s.Task, owed, noted, err
 }
