@@ -204,22 +204,20 @@ func (m *mergingMany) inConflict(ctx context.Context, t task.Task, merged []task
 	if !is || len(unmerged.Files) == 0 || len(merged) == 0 {
 		return nil, nil
 	}
-	tip := m.work.Subject(ctx, t, false).Commit
-	if tip == "" {
-		return nil, nil // its branch is gone meanwhile
-	}
-	var commits, branches []string
-	for _, one := range merged {
-		if at := m.work.Subject(ctx, one, false).Commit; at != "" { // else its branch is gone
-			commits, branches = append(commits, at), append(branches, one.Branch)
+	var commits []string // of the merged ones, and its own
+	for _, one := range append(slices.Clone(merged), t) {
+		tip := m.work.Subject(ctx, one, false)
+		if tip.Commit == "" {
+			return nil, fmt.Errorf("branch %q could not be read: %s", one.Branch, tip.Trouble)
 		}
+		commits = append(commits, tip.Commit)
 	}
-	tried, _, err := m.work.Rehearse(ctx, t, append(commits, tip))
+	tried, _, err := m.work.Rehearse(ctx, t, commits)
 	if err != nil {
 		return nil, err
 	}
-	for _, other := range tried[len(commits)].With {
-		with = append(with, branches[other])
+	for _, other := range tried[len(merged)].With {
+		with = append(with, merged[other].Branch)
 	}
 	return with, nil
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/spf13/cobra"
 
@@ -64,8 +65,8 @@ func ownKinds() map[string][2]string {
 		"task complete":        {ofATask, "abc"},
 		"task stuck":           {ofATask, "abc"},
 		"task wait":            {reads, ""},
-		"task say":             {ofATask, "abc text"},
-		"task request-changes": {ofATask, "abc text"},
+		"task say":             {ofATask, "abc -"},
+		"task request-changes": {ofATask, "abc -"},
 		"task merge":           {ofATask, "abc"},
 		"task cancel":          {ofATask, "abc --yes"},
 		"task delete":          {ofATask, "abc --yes"},
@@ -221,7 +222,7 @@ func TestEveryCommandThatChangesSomethingAsksFirstWhoAsks(t *testing.T) {
 		}
 		n := &refusing{}
 		p := &Program{services: &Services{Commands: n, Identity: n, Queries: n, Home: homeWith(t, "coffee")}}
-		p.In = strings.NewReader("")
+		p.In = iotest.ErrReader(errors.New("read before it is known who asks"))
 		p.Out = printable.NewWriter(io.Discard)
 		p.Err = printable.NewWriter(io.Discard)
 		root := p.root()

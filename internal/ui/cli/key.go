@@ -57,6 +57,20 @@ func (k *requestKey) actor(ctx context.Context, h *Services, id, as string, word
 	return k.sign(actor, words...)
 }
 
+// actorAndText is actor for a request whose word is its text, or "-" for that at the standard input. Orange reads an
+// input when it knows who asks, and not before: it may never end.
+func (k *requestKey) actorAndText(ctx context.Context, p *input, h *Services, id, as, word string) (actor task.Actor,
+	text string, err error) {
+	if actor, err = h.Identity.Actor(ctx, id, as); err != nil {
+		return actor, "", err
+	}
+	if text, err = p.dashOr(word); err != nil {
+		return actor, "", err
+	}
+	actor, err = k.sign(actor, text)
+	return actor, text, err
+}
+
 // newKey is the key of a request for a new task, or the id of that, with the epoch in which a fleet gives it to this
 // home.
 type newKey struct {

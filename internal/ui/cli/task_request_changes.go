@@ -21,11 +21,7 @@ func taskRequestChanges(p *Program) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			text, err := p.dashOr(strings.Join(args[1:], ""))
-			if err != nil {
-				return err
-			}
-			actor, err := key.actor(ctx, h, id, as, text)
+			actor, text, err := key.actorAndText(ctx, &p.input, h, id, as, strings.Join(args[1:], ""))
 			if err != nil {
 				return err
 			}

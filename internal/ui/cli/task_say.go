@@ -29,15 +29,8 @@ Only people can say something to agents. A text has at most 4 KB.`,
 			if err != nil {
 				return err
 			}
-			actor, err := h.Identity.Actor(ctx, id, "")
+			actor, text, err := key.actorAndText(ctx, &p.input, h, id, "", args[1])
 			if err != nil {
-				return err // before an input is read that may never end
-			}
-			text, err := p.dashOr(args[1])
-			if err != nil {
-				return err
-			}
-			if actor, err = key.sign(actor, text); err != nil {
 				return err
 			}
 			to, how, err := h.Commands.Say(ctx, id, role, text, actor)
