@@ -9,6 +9,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"orange/internal/rules/action"
@@ -176,8 +177,23 @@ func (h *Executor) panesOf(ctx context.Context, job record.Job) ([]tmux.Pane, er
 	return own, nil
 }
 
-// end ends one window with everything that its program started in its process group.
-func (h *Executor) end(ctx context.Context, p tmux.Pane) error {
+// end ends one window with everything that its program started in its process group. The effect then ends the seat of
+// the agent that has ended by it, also where the rest fails: else its end would be taken for a death. An agent that
+// outlives the attempt keeps its seat, by which the monitor watches it.
+func (h *Executor) end(ctx context.Context, p tmux.Pane, effect *record.Effect) error {
+	err := h.closeWindow(ctx, p)
+	gone := err == nil
+	if err != nil && !p.Dead { // else its number may be another process's by now
+		lives, unknown := h.Processes.Alive(task.Process{PID: p.PID})
+		gone = unknown == nil && !lives
+	}
+	if gone && !slices.Contains(effect.EndSeats, p.Role) {
+		effect.EndSeats = append(effect.EndSeats, p.Role)
+	}
+	return err
+}
+
+func (h *Executor) closeWindow(ctx context.Context, p tmux.Pane) error {
 	if err := h.Sessions.KillWindow(ctx, p.WindowID); err != nil {
 		return fmt.Errorf("end window %q: %w", p.WindowID, err)
 	}

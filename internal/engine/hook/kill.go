@@ -59,7 +59,7 @@ func (h *Executor) killAgent(ctx context.Context, job record.Job, role string) (
 		if p.Role != role {
 			continue
 		}
-		if err := h.end(ctx, p); err != nil {
+		if err := h.end(ctx, p, &effect); err != nil {
 			return record.Effect{}, err
 		}
 		effect.Events = append(effect.Events, stoppedEvent(role, p))

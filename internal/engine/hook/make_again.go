@@ -24,9 +24,11 @@ func (h *Executor) makeAgain(ctx context.Context, job record.Job) (effect record
 			return effect, err
 		}
 		for _, p := range own {
-			if err := h.end(ctx, p); err != nil {
+			if err := h.end(ctx, p, &effect); err != nil {
 				return effect, err
 			}
+		}
+		if len(own) > 0 {
 			none := ""
 			effect.EndSeats, effect.Session = []string{record.EveryRole}, &none
 		}

@@ -68,4 +68,14 @@ func TestPerform_restoresABranchOrWorktreeThatOthersRemoved(t *testing.T) {
 	p.missing, p.fails["prepare"] = "its worktree is gone", errors.New("no room")
 	_, err = h.Perform(t.Context(), aJob(action.PushBranch, ""))
 	wantError(t, err, "its worktree is gone, and could not be made again: no room")
+	h, p = newExecutor(t)
+	p.missing, p.leaves, p.fails["end-group"] = "its worktree is gone", true, errors.New("no permission")
+	p.panes = []tmux.Pane{aPane("worker", "3"), aPane("cto", "4")}
+	job := aJob(action.PushBranch, "")
+	job.Task.Session = "garden/fix"
+	effect, err := h.Perform(t.Context(), job)
+	wantError(t, err, "no permission")
+	if !slices.Equal(effect.EndSeats, []string{"worker"}) {
+		t.Errorf("of those who sat in the lost worktree it ends %q", effect.EndSeats)
+	}
 }

@@ -61,10 +61,9 @@ func (h *Executor) spawn(ctx context.Context, job record.Job, window, event stri
 		if p.Role != job.Role {
 			continue
 		}
-		if err := h.end(ctx, p); err != nil {
+		if err := h.end(ctx, p, &ended); err != nil {
 			return ended, err
 		}
-		ended.EndSeats = []string{job.Role}
 	}
 	if job.Task.Workspace == "" {
 		return ended, fmt.Errorf("cannot start the %s: the task has no workspace", job.Role)
@@ -76,13 +75,14 @@ func (h *Executor) spawn(ctx context.Context, job record.Job, window, event stri
 	if err != nil {
 		return ended, err
 	}
+	if len(ended.EndSeats) == 0 { // else the session may have ended with its last window
+		start.Seen = append([]tmux.Pane{}, own...)
+	}
 	// What outlived a window that is gone would be a second agent of the role in the same workspace.
 	if err := h.Processes.EndMarked(ctx, h.marks(job.Task, job.Role)...); err != nil {
 		return ended, fmt.Errorf("end what an earlier %s left running: %w", job.Role, err)
 	}
-	if len(ended.EndSeats) == 0 { // else the session may have ended with its last window
-		start.Seen = append([]tmux.Pane{}, own...)
-	}
+	ended.EndSeats = []string{job.Role} // that may have been the agent, which outlived its terminal
 	pane, err := h.Sessions.Start(ctx, start)
 	if err != nil {
 		return ended, fmt.Errorf("start the %s: %w", job.Role, err)

@@ -145,6 +145,43 @@ func TestSpawn_thatFailsTellsWhomItHasEnded(t *testing.T) {
 	}
 }
 
+// Defect, found by the simulation: so was the end of an agent whose programs could not all be ended, and of one that
+// had outlived its terminal. Who lives keeps the seat.
+func TestSpawn_thatFailsEndsTheSeatOfWhomItEnded(t *testing.T) {
+	t.Parallel()
+	living, dead := aPane(task.RoleWorker, "3"), aPane(task.RoleWorker, "3")
+	dead.Dead = true
+	ended := []string{task.RoleWorker}
+	for name, c := range map[string]struct {
+		action, fails string
+		panes         []tmux.Pane
+		lives         bool
+		want          []string
+	}{
+		"its programs do not all end":     {action.SpawnAgent, "end-group", []tmux.Pane{living}, false, ended},
+		"it outlives its window":          {action.SpawnAgent, "end-group", []tmux.Pane{living}, true, nil},
+		"its window stays":                {action.SpawnAgent, "kill-window", []tmux.Pane{living}, true, nil},
+		"it was dead, its window stays":   {action.SpawnAgent, "kill-window", []tmux.Pane{dead}, false, nil},
+		"its strays live on":              {action.SpawnAgent, "end-strays", []tmux.Pane{living}, false, ended},
+		"it outlived its terminal":        {action.SpawnAgent, "start", nil, false, ended},
+		"a notice finds no window":        {action.NotifyWorker, "start", nil, false, ended},
+		"without a terminal it lives yet": {action.NotifyWorker, "end-strays", nil, true, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			executor, p := newExecutor(t)
+			p.panes, p.fails[c.fails], p.alive[living.PID] = slices.Clone(c.panes), errPort, c.lives
+			job := aJob(c.action, task.RoleWorker)
+			job.Respawn = "Go on."
+			effect, err := executor.Perform(t.Context(), job)
+			wantError(t, err, errPort.Error())
+			if !slices.Equal(effect.EndSeats, c.want) || effect.Seat != nil {
+				t.Errorf("the effect is %+v", effect)
+			}
+		})
+	}
+}
+
 func TestSpawnReviewer_opensAWindowNamedAfterTheRound(t *testing.T) {
 	t.Parallel()
 	executor, p := newExecutor(t)
