@@ -147,7 +147,7 @@ func setUp(env *testscript.Env, agent string) error {
 		"FILTER":            self + " " + filterWord + " " + filepath.Join(env.WorkDir, "fat"),
 		"PATH":              built.dir + string(os.PathListSeparator) + os.Getenv("PATH"),
 		"GIT_CONFIG_GLOBAL": filepath.Join(env.WorkDir, "gitconfig"), "GIT_CONFIG_SYSTEM": os.DevNull,
-		"LANG": "C.UTF-8", "TZ": "Pacific/Kiritimati", harness.WatchVariable: harness.NoWatch,
+		"LANG": "C.UTF-8", "TZ": "Pacific/Kiritimati", harness.WatchVariable: harness.OnlyCalls,
 	} {
 		env.Setenv(name, value)
 	}
@@ -192,6 +192,11 @@ func endServers(sockets, home string) {
 			ended = exec.Command("tmux", "-S", socket, "kill-server").Run() == nil || ended
 		}
 		left, err := proc.WithEnvironment("ORANGE_HOME=" + home)
+		for _, p := range left {
+			if hasWord(p.PID, "serve") {
+				_ = proc.Signal(p, syscall.SIGTERM) // it may have ended
+			}
+		}
 		if clean++; ended || err == nil && len(left) > 0 {
 			clean = 0
 		}
@@ -220,8 +225,7 @@ func quiet(ts *testscript.TestScript, _ bool, _ []string) {
 		ts.Check(err)
 		var left []int // the terminal that a runner started has its environment too
 		for _, p := range all {
-			words, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.PID))
-			if err == nil && bytes.Contains(words, []byte("\x00settle\x00")) {
+			if hasWord(p.PID, "settle") {
 				left = append(left, p.PID)
 			}
 		}
@@ -234,6 +238,12 @@ func quiet(ts *testscript.TestScript, _ bool, _ []string) {
 			ts.Fatalf("runners are still at work: %v", left)
 		}
 	}
+}
+
+// hasWord reports whether a process was started with a word.
+func hasWord(pid int, word string) bool {
+	words, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	return err == nil && bytes.Contains(words, []byte("\x00"+word+"\x00"))
 }
 
 func command(ts *testscript.TestScript, args []string) *exec.Cmd {

@@ -38,44 +38,63 @@ func Run(call proc.Call, served cli.Served) int {
 		fmt.Fprintf(messages(call), "orange: %v\n", err)
 		return 1
 	}
-	var shown atomic.Bool // it restores the terminal, and ends at other signals
-	ctx, stop := proc.UntilSignal(func() { cli.EndLate(messages(call), shown.Load()) })
+	at := place{call: call, asker: environment.NewAsker(call.Env), busy: new(atomic.Int32)}
+	ctx, stop := proc.UntilSignal(func() { cli.EndLate(messages(call), at.busy.Load() > 0) })
 	defer stop()
-	asker := environment.NewAsker(call.Env)
-	ctx = proc.WithEnviron(ctx, asker.Environ)
-	at := place{call, asker}
-	var opened *app
-	program := &cli.Program{
-		Version: cli.BuildVersion(), FleetServer: sibling.Fleet(call), Served: served,
-		Open: func(ctx context.Context) (_ *cli.Services, err error) {
-			if opened, err = at.open(ctx, served == nil); err != nil {
-				return nil, err
-			}
-			return opened.services(), nil
-		},
-		OpenToLook: func(ctx context.Context) (_ *cli.Services, err error) {
-			if opened, err = at.openToLook(ctx); err != nil {
-				return nil, err
-			}
-			return opened.services(), nil
-		},
-		Dashboard: func(ctx context.Context, project string, all bool) (err error) {
-			shown.Store(true)
-			if opened, err = at.open(ctx, served == nil); err != nil {
-				return err
-			}
-			return opened.showDashboard(ctx, project, all)
-		},
-		Examine: at.examine,
-		MCP:     func(version string, may []string) error { return sibling.Serve(call, version, may) },
+	r := running{place: at, resume: served == nil}
+	program := r.program()
+	program.FleetServer, program.Served = sibling.Fleet(call), served
+	program.MCP = func(version string, may []string) error { return sibling.Serve(call, version, may) }
+	program.Dashboard = func(ctx context.Context, project string, all bool) error {
+		at.busy.Add(1)
+		if _, err := program.Open(ctx); err != nil {
+			return err
+		}
+		return r.opened.showDashboard(ctx, project, all)
 	}
-	program.In, program.Out, program.Err = call.In, results(call), messages(call)
-	program.Terminal, program.Progress = proc.IsTerminal(call.In), progressAt(call)
-	program.OutTerminal = call.OutTerminal
-	status := program.Run(ctx, call.Args)
-	if opened != nil {
-		if err := opened.close(); err != nil {
-			fmt.Fprintf(messages(call), "orange: %v\n", err)
+	if call.Getenv(runnerMark) == "" && served == nil {
+		program.Ask = at.ask
+	}
+	return r.run(ctx, program)
+}
+
+// running is a command line while it is done.
+type running struct {
+	place
+	resume bool // it finishes what killed processes left undone
+	opened *app // nil as long as the home is not open
+}
+
+// program is the command line, for what any process may do with it.
+func (r *running) program() *cli.Program {
+	program := &cli.Program{
+		Version: cli.BuildVersion(),
+		Open: func(ctx context.Context) (*cli.Services, error) {
+			return r.services(r.place.open(ctx, r.resume))
+		},
+		OpenToLook: func(ctx context.Context) (*cli.Services, error) { return r.services(r.openToLook(ctx)) },
+		Examine:    r.examine,
+	}
+	program.In, program.Out, program.Err = r.call.In, results(r.call), messages(r.call)
+	program.Terminal, program.Progress = r.call.TTY().In, progressAt(r.call)
+	program.OutTerminal = r.call.OutTerminal
+	return program
+}
+
+func (r *running) services(a *app, err error) (*cli.Services, error) {
+	if err != nil {
+		return nil, err
+	}
+	r.opened = a
+	return a.services(), nil
+}
+
+// run does the command line and closes what it has opened.
+func (r *running) run(ctx context.Context, program *cli.Program) (status int) {
+	status = program.Run(proc.WithEnviron(ctx, r.asker.Environ), r.call.Args)
+	if r.opened != nil {
+		if err := r.opened.close(); err != nil {
+			fmt.Fprintf(messages(r.call), "orange: %v\n", err)
 			return 1
 		}
 	}

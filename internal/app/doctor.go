@@ -48,7 +48,12 @@ func (at place) examine(ctx context.Context, asked record.Examination, progress 
 	}
 	var findings []record.Finding
 	if rebuild {
-		// A monitor has the record open that is lost, and would go on writing there.
+		// A server or a monitor has the record open that is lost, and would go on writing there.
+		served, err := endServer(ctx, dir)
+		if err != nil {
+			return nil, err
+		}
+		defer served()
 		own := lease.Watch{Home: dir}
 		release, free, err := own.TryLock()
 		if err != nil {

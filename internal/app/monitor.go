@@ -3,19 +3,15 @@ package app
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"runtime/debug"
 	"strings"
 	"time"
 
 	"orange/internal/app/traces"
 	"orange/internal/engine/monitor"
-	"orange/internal/rules/record"
 	"orange/internal/rules/task"
-	"orange/internal/run/environment"
 	"orange/internal/run/launch"
 	"orange/internal/run/proc"
 	"orange/internal/run/service"
@@ -56,9 +52,12 @@ func (a *app) inHome(ctx context.Context) context.Context {
 	return proc.WithEnviron(ctx, a.environments.OfHome(proc.EnvironOf(ctx).Own))
 }
 
-// Run watches until ctx ends. Where another process has the lease, it waits for its end first.
+// Run watches until ctx ends, and does the calls of the home's clients, if no other process does. Where another one has
+// the lease, it waits for its end first.
 func (w watch) Run(ctx context.Context, say func(string)) error {
 	debug.SetGCPercent(50) // it goes on for weeks and does little: its memory is worth more than the sweeping
+	end := func() {}
+	defer func() { end() }()
 	return w.watchOver(w.inHome(ctx), watchEvents{
 		waits: func(holder task.Watcher) {
 			if found, advice := holder.Trouble(time.Now()); found != "" {
@@ -67,38 +66,11 @@ func (w watch) Run(ctx context.Context, say func(string)) error {
 			}
 			say("another monitor is at work (process " + holder.Name() + "); waiting for its end")
 		},
-		begins: func() { say("watching " + w.dir) },
-		tells:  say,
-	})
-}
-
-// Background watches as long as there are live tasks, if no other process does and the configuration allows it. It is
-// what a command starts that has started an agent.
-func (w watch) Background(ctx context.Context) error {
-	debug.SetGCPercent(50)
-	own, err := environment.OwnBearings(w.dir, w.call.Env)
-	if err != nil {
-		return err
-	}
-	ctx = proc.WithEnviron(ctx, w.environments.OfHome(own))
-	config, err := w.home.Config()
-	if err != nil || config.NoMonitor {
-		return err
-	}
-	gone := func() bool {
-		_, err := os.Stat(filepath.Join(w.dir, recordName))
-		return errors.Is(err, os.ErrNotExist)
-	}
-	return w.lease.While(func() (bool, error) {
-		live, err := w.store.List(ctx, record.Filter{Live: true, Most: 1})
-		return len(live) > 0 && ctx.Err() == nil && !gone(), err
-	}, func() error {
-		m, err := w.monitor(func(string) {})
-		if err != nil {
-			return err
-		}
-		m.Idle, m.Gone = 10*time.Minute, gone
-		return w.watchAlone(ctx, m)
+		begins: func() {
+			end = w.serveToo(ctx)
+			say("watching " + w.dir)
+		},
+		tells: say,
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"orange/harnesses"
@@ -69,8 +70,10 @@ type app struct {
 
 // place is from where a home is asked.
 type place struct {
-	call  proc.Call
-	asker *environment.Asker
+	call   proc.Call
+	asker  *environment.Asker
+	busy   *atomic.Int32 // above 0 while this process is not to be cut off: it has a screen, or does others' calls
+	shared *sqlite.Store // the record as it is open for all calls of this process; nil where each opens it
 }
 
 // callerAt is all that can be known of the caller on the home in dir.
@@ -133,14 +136,19 @@ func (at place) openOnly(ctx context.Context, record string) (*app, error) {
 	if err := home.MakeFolder(dir); err != nil {
 		return nil, err
 	}
-	store, err := sqlite.Open(ctx, record)
-	if err != nil {
-		return nil, err
+	store := at.shared
+	if store == nil {
+		if store, err = sqlite.Open(ctx, record); err != nil {
+			return nil, err
+		}
 	}
 	a := &app{dir: dir, self: self, store: store, files: mirror.Files{Home: dir}, place: at,
 		runner: at.call.Getenv(runnerMark) != ""}
 	if err := a.connect(); err != nil {
-		return nil, errors.Join(err, store.Close())
+		if at.shared == nil {
+			err = errors.Join(err, store.Close())
+		}
+		return nil, err
 	}
 	return a, nil
 }
@@ -179,7 +187,9 @@ func (a *app) connect() error {
 		StartNext: func(ctx context.Context, of string) (string, error) { return a.engine.StartNext(ctx, of) },
 		Now:       time.Now, Conflicts: a.pool.Conflicts,
 		System: runtime.GOOS, Home: a.dir, Self: a.self, Need: a.lookout.Need,
-		Watch: func() error { return launcher.EnsureWatch(a.call, a.dir, a.self) },
+		Watch: func() error {
+			return launcher.EnsureServer(context.Background(), a.call, a.dir, a.self, false)
+		},
 	}
 	a.engine = engine.New(engine.Ports{
 		Record: a.store, Folder: a.files, Rules: a.home,
@@ -203,8 +213,10 @@ func (a *app) inTask(ctx context.Context, id string) context.Context {
 	return proc.WithEnviron(ctx, a.environments.Of(ctx, id, proc.EnvironOf(ctx).Own))
 }
 
-func (a *app) close() error { // right before the process ends
-	a.store.Leave(context.Background())
+func (a *app) close() error { // right before the process ends, or the call that it does for another one
+	if a.shared == nil {
+		a.store.Leave(context.Background())
+	}
 	return a.log.Close()
 }
 

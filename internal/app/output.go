@@ -15,7 +15,7 @@ func messages(c proc.Call) *printable.Writer { return printable.NewWriter(c.Err)
 // progressAt is where a person sees how far a long command is; nil where that is no terminal. A line is written
 // over itself there, which a printable.Writer does not let through. It has no text from outside.
 func progressAt(c proc.Call) io.Writer {
-	if !proc.IsTerminal(c.Err) {
+	if !c.TTY().Err {
 		return nil
 	}
 	return c.Err

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"io"
+	"os"
 	"time"
 
 	"orange/internal/app/doctor"
@@ -93,7 +94,8 @@ func (q queries) TasksSince(ctx context.Context, cursor int64) ([]task.Task, []s
 
 // Follow calls report with what happens to all tasks after a cursor, until ctx ends or report answers an error.
 func (q queries) Follow(ctx context.Context, cursor int64, report func([]history.Happening) error) error {
-	return q.app.store.Follow(ctx, q.app.call.Out, cursor, report)
+	out, _ := q.app.call.Out.(*os.File)
+	return q.app.store.Follow(ctx, out, cursor, report)
 }
 
 func (a *app) logPath() string { return logfile.Of(a.dir) }

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"os"
 
 	"orange/internal/api/client"
 	"orange/internal/api/remote"
@@ -30,7 +31,8 @@ func (a *app) actions() userActions {
 }
 
 func (u userActions) Attach(ctx context.Context, id, role string) error {
-	return proc.RestoreTerminal(u.app.call.In, func() error {
+	terminal, _ := u.app.call.In.(*os.File)
+	return proc.RestoreTerminal(terminal, func() error {
 		_, err := commands{u.app.engine, u.app}.Attach(ctx, id, role, true)
 		if err != nil {
 			// A client that was killed left its terminal to the server, which sets it once more when it hears of that.

@@ -27,7 +27,6 @@ func backgrounds() map[string]string {
 	return map[string]string{
 		"internal/app/open.go":              "closes the home, and starts nothing",
 		"internal/app/launcher/launcher.go": "is the program of an agent's window",
-		"internal/app/launcher/watch.go":    "gives the monitor an environment of its own",
 		"internal/app/server/server.go":     "is a program of its own",
 		"internal/app/traces/traces.go":     "reads a file",
 		"internal/engine/evidence/serve.go": "is a program of its own, and starts nothing",

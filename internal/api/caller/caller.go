@@ -34,7 +34,7 @@ func Seat(call proc.Call, as string) (task.Caller, error) {
 		c.Conversation = call.Getenv(harness.ConversationVariable)
 		return c, nil
 	}
-	above, err := proc.Ancestors(call.PID)
+	above, err := call.Above()
 	if err != nil && !errors.Is(err, os.ErrPermission) {
 		return c, err
 	}

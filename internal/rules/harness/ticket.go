@@ -43,10 +43,12 @@ const (
 	ConversationVariable   = "ORANGE_CONVERSATION"
 )
 
-// WatchVariable is the variable with which no command starts a monitor in the background: it is NoWatch then.
+// WatchVariable is the variable with which no command starts a server of the home: it is NoWatch then. With OnlyCalls
+// the server watches over no agents.
 const (
 	WatchVariable = "ORANGE_MONITOR"
 	NoWatch       = "never"
+	OnlyCalls     = "calls"
 )
 
 // OfTerminal reports whether a variable describes the terminal: it comes from the one that a program runs on, and

@@ -261,11 +261,14 @@ func (k *PerTask) projectOf(id string) (string, error) {
 	return "", nil
 }
 
+// ErrNoBearings says that a home has none.
+var ErrNoBearings = errors.New("no person has started a task at this home")
+
 // OwnBearings are the bearings of a home with what says how its monitor works, of own: what it does is for no one task.
 func OwnBearings(home string, own []string) ([]string, error) {
 	bearings, err := Bearings(home)
 	if err == nil && len(bearings) == 0 {
-		err = errors.New("no person has started a task at this home")
+		err = ErrNoBearings
 	}
 	if err != nil {
 		return nil, fmt.Errorf("cannot run in the bearings of the home: %w", err)
@@ -303,15 +306,19 @@ func bearingNames() []string {
 	}
 }
 
+// BearingsIn are the variables of an environment by which programs, their settings and the terminal server are found.
+func BearingsIn(env []string) []string {
+	return slices.DeleteFunc(slices.Clone(env), func(pair string) bool {
+		name, _, _ := strings.Cut(pair, "=")
+		return !slices.Contains(bearingNames(), name)
+	})
+}
+
 func bearingsFile(home string) string { return filepath.Join(home, "bearings.json") }
 
 // noteBearings notes the bearings of an environment that is kept for some task.
 func (k *PerTask) noteBearings(env []string) error {
-	found := slices.DeleteFunc(slices.Clone(env), func(pair string) bool {
-		name, _, _ := strings.Cut(pair, "=")
-		return !slices.Contains(bearingNames(), name)
-	})
-	text, err := json.MarshalIndent(found, "", "  ")
+	text, err := json.MarshalIndent(BearingsIn(env), "", "  ")
 	if err != nil {
 		return fmt.Errorf("note how programs are found: %w", err)
 	}

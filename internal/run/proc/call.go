@@ -3,11 +3,14 @@ package proc
 import (
 	"cmp"
 	"context"
+	"errors"
+	"io"
 	"os"
 	"strings"
 
 	"orange/internal/rules/envfilter"
 	"orange/internal/rules/harness"
+	"orange/internal/rules/task"
 )
 
 // Call is what a program of Orange was started with. Main takes it once; nothing below looks at its own process.
@@ -17,8 +20,39 @@ type Call struct {
 	Lost error    // why Dir is empty: the folder may be gone
 	Env  []string // the whole environment
 	PID  int      // the process that asks, and waits for the answer
+	// There is an error where that process has ended, so that another one may have its number; nil for this process.
+	There func() error
 
-	In, Out, Err *os.File
+	In       io.Reader
+	Out, Err io.Writer
+	Shown    *TTY // of a process that asks another one; nil where In, Out and Err are this process's own
+}
+
+// TTY says which streams of a call are a terminal.
+type TTY struct {
+	In, Out, Err bool
+	Columns      int // of the one at Out, 0 where it does not say
+}
+
+// Above lists the processes above the one that asks, the parent first.
+func (c Call) Above() ([]task.Process, error) {
+	above, err := Ancestors(c.PID)
+	if c.There != nil && (err == nil || errors.Is(err, os.ErrPermission)) {
+		err = errors.Join(err, c.There())
+	}
+	return above, err
+}
+
+// TTY says which streams are a terminal now.
+func (c Call) TTY() TTY {
+	if c.Shown != nil {
+		return *c.Shown
+	}
+	t := TTY{In: isTerminal(c.In), Out: isTerminal(c.Out), Err: isTerminal(c.Err)}
+	if out, is := c.Out.(*os.File); is && t.Out {
+		t.Columns = columnsOf(out)
+	}
+	return t
 }
 
 // ThisCall is the call that started this process.

@@ -6,6 +6,7 @@
 package proc
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"context"
@@ -219,6 +220,37 @@ func Detach(ctx context.Context, c Command) (int, error) {
 	// Reap it if this process lives long enough to see its end; init does otherwise.
 	go func() { _ = cmd.Wait() }()
 	return pid, nil
+}
+
+// hearTime is how long a program may take to say its first line.
+const hearTime = 10 * time.Second
+
+// DetachAndHear is Detach, and answers the first line that the program prints, without its end; empty where it prints
+// none. No one reads what it prints after that.
+func DetachAndHear(ctx context.Context, c Command) (line string, err error) {
+	cmd := c.prepared(context.WithoutCancel(ctx))
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	from, to, err := os.Pipe()
+	if err != nil {
+		return "", fmt.Errorf("make a pipe: %w", err)
+	}
+	defer from.Close()
+	cmd.Stdout = to
+	err = cmd.Start()
+	_ = to.Close() // the program has its own
+	if err != nil {
+		return "", fmt.Errorf("start %q: %w", c.Name, err)
+	}
+	go func() { _ = cmd.Wait() }() // as Detach does
+	if err := from.SetReadDeadline(time.Now().Add(hearTime)); err != nil {
+		return "", fmt.Errorf("wait for %q: %w", c.Name, err)
+	}
+	defer context.AfterFunc(ctx, func() { _ = from.SetReadDeadline(time.Now()) })()
+	line, err = bufio.NewReader(from).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return "", fmt.Errorf("wait for %q: %w", c.Name, err)
+	}
+	return strings.TrimSuffix(line, "\n"), nil
 }
 
 // farewell is how long a program on the caller's terminal has to leave once it was asked to.

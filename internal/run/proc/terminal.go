@@ -34,18 +34,26 @@ func IsTerminal(f *os.File) bool {
 		f.Name() != os.DevNull && !isNull(info)
 }
 
+// isTerminal is IsTerminal of what may be no file.
+func isTerminal(stream any) bool {
+	f, is := stream.(*os.File)
+	return is && IsTerminal(f)
+}
+
+func columnsOf(f *os.File) int {
+	columns, _, err := term.GetSize(f.Fd())
+	if err != nil {
+		return 0
+	}
+	return columns
+}
+
 // OutTerminal is how many columns the terminal at the standard output has, 0 where it does not say or there is none,
 // and whether the person there wants colours.
 func (c Call) OutTerminal() (columns int, coloured bool) {
-	if !IsTerminal(c.Out) {
-		return 0, false
-	}
-	columns, _, err := term.GetSize(c.Out.Fd())
-	if err != nil {
-		columns = 0
-	}
+	t := c.TTY()
 	kind := c.Getenv("TERM")
-	return columns, c.Getenv("NO_COLOR") == "" && kind != "" && kind != "dumb"
+	return t.Columns, t.Out && c.Getenv("NO_COLOR") == "" && kind != "" && kind != "dumb"
 }
 
 func isNull(info os.FileInfo) bool {

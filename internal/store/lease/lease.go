@@ -50,16 +50,6 @@ func (l Watch) Try() (release func(), free bool, err error) {
 	}, true, nil
 }
 
-// Ensure calls start if no process watches.
-func (l Watch) Ensure(start func() error) error {
-	unlock, free, err := l.TryLock()
-	if !free || err != nil {
-		return err
-	}
-	unlock()
-	return start()
-}
-
 // While has watch run as long as the watch is needed, if no other process watches. One that waits for the lease ends
 // it. A task that begins while watch ends has found a process that watches, and has started no other one: so it asks
 // again after it gave the lease back.
@@ -96,7 +86,7 @@ func (l Watch) Wait(ctx context.Context, log *slog.Logger, waits func(holder tas
 		seldom = 2 * time.Second // a look at a process is another program on some systems
 	)
 	unknown := task.Watcher{}.Name()
-	reported, looked := "", time.Time{}
+	reported, looked, asked := "", time.Time{}, time.Time{}
 	for ctx.Err() == nil {
 		release, free, err := l.Try()
 		if free || err != nil {
@@ -107,10 +97,13 @@ func (l Watch) Wait(ctx context.Context, log *slog.Logger, waits func(holder tas
 			holder := l.Watcher()
 			found, _ := holder.Trouble(looked)
 			if holder.Yields && !l.yields {
-				one := task.Process{PID: holder.PID, Began: holder.Began}
-				if err := proc.End(ctx, []task.Process{one}, yieldTime); err != nil {
-					return nil, fmt.Errorf("end the monitor in the background: %w", err)
+				if err := makeYield(ctx, holder, asked); err != nil {
+					return nil, err
 				}
+				if asked.IsZero() {
+					asked = looked
+				}
+				proc.Pause(ctx, often)
 				continue
 			}
 			if now := holder.Name() + found; now != reported {
@@ -123,6 +116,19 @@ func (l Watch) Wait(ctx context.Context, log *slog.Logger, waits func(holder tas
 		proc.Pause(ctx, often)
 	}
 	return nil, nil
+}
+
+// makeYield asks the process that has the lease to yield, and ends one that was asked long ago.
+func makeYield(ctx context.Context, holder task.Watcher, asked time.Time) error {
+	one := task.Process{PID: holder.PID, Began: holder.Began}
+	err := proc.AskToYield(one)
+	if err == nil && !asked.IsZero() && time.Since(asked) >= yieldTime {
+		err = proc.End(ctx, []task.Process{one}, yieldTime)
+	}
+	if err != nil {
+		return fmt.Errorf("have the server watch no more: %w", err)
+	}
+	return nil
 }
 
 // file names the process that has the lease; its time is when that process reported last that it watches.

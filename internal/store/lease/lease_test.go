@@ -120,15 +120,15 @@ func TestHeartbeat_renewsTheNoteSeldom(t *testing.T) {
 	})
 }
 
-// A monitor in the background makes room for one that a person starts.
-func TestWait_endsAHolderThatYields(t *testing.T) {
+// A server makes room for a monitor that a person starts.
+func TestWait_hasAHolderYield(t *testing.T) {
 	t.Parallel()
 	l := Watch{Home: t.TempDir()}
 	release, free, err := l.TryLock()
 	if err != nil || !free {
 		t.Fatalf("the lease is free: %v, %v", free, err)
 	}
-	holder := exec.Command("sleep", "60")
+	holder := exec.Command("sleep", "60") // the signal that asks it to yield ends it
 	if err := holder.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -180,23 +180,5 @@ func TestWhile_asksAgainAfterItGaveTheLeaseBack(t *testing.T) {
 	yes := func() (bool, error) { return true, nil }
 	if err := l.While(yes, func() error { watched++; return nil }); err != nil || watched != 2 {
 		t.Errorf("beside another process it watched %d times, %v", watched, err)
-	}
-}
-
-// Who needs a watch starts one where there is none, and only there.
-func TestEnsure_startsAWatchWhereNoneIs(t *testing.T) {
-	t.Parallel()
-	l, started := Watch{Home: t.TempDir()}, 0
-	start := func() error { started++; return errors.New("it cannot be started") }
-	if err := l.Ensure(start); started != 1 || err == nil {
-		t.Errorf("where no process watches: started %d, %v", started, err)
-	}
-	release, free, err := l.Try() // Ensure has given the lease back
-	if err != nil || !free {
-		t.Fatalf("the lease is free: %v, %v", free, err)
-	}
-	defer release()
-	if err := l.Ensure(start); started != 1 || err != nil {
-		t.Errorf("where a process watches: started %d, %v", started, err)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"io"
-	"maps"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -122,8 +121,7 @@ func (a answerer) perform(ctx context.Context, h *Services, call remote.Call, by
 func (a answerer) silent(h *Services, call remote.Call, out, said io.Writer) *Program {
 	one := &Program{Version: a.program.Version, Examine: a.program.Examine, services: h}
 	one.In, one.Out, one.Err = strings.NewReader(call.Stdin), printable.NewWriter(out), printable.NewWriter(said)
-	one.texts = map[string]string{} // none is read here
-	maps.Copy(one.texts, call.Files)
+	one.sent = &sent{texts: call.Files} // none is read here
 	return one
 }
 

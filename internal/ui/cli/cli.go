@@ -8,11 +8,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"orange/internal/api"
+	"orange/internal/api/socket"
 	"orange/internal/rules/record"
 	"orange/internal/rules/yaml"
 )
@@ -40,6 +43,13 @@ type Program struct {
 	FleetServer func(args []string) (done bool, err error)
 	// Served is a fleet with a server, which this program asks itself; nil for none.
 	Served Served
+
+	// Ask has the server of the home do the whole command line, and reports whether there was one that did; nil where
+	// this process does it. Again says that the command may be done twice: it changes nothing, or has a key.
+	Ask func(ctx context.Context, again bool, supply func(socket.Lack) (socket.Sent, error)) (status int, done bool,
+		err error)
+	// Reads is called before a command that changes nothing; nil where no one wants to know.
+	Reads func()
 
 	services *Services
 }
@@ -103,8 +113,8 @@ Exit status: 0 done, 1 failed, 2 the call or a file is wrong, 3 refused, 4 not f
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return usage("%v%s", err, flagMeant(c, err)) })
 	for _, one := range []func(*Program) *cobra.Command{projectCommands, taskCommands, mergeMany, workflowCommands,
 		harnessCommands, workspaceCommands, envCommands, setupCommand, installCommand, uninstallCommand,
-		monitorCommand, logCommand, versionCommand, doctorCommand, adoptCommand, shellCommand, mcpCommand,
-		fleetCommands, answerCommand, settleCommand, checkCommand} {
+		monitorCommand, serverCommands, logCommand, versionCommand, doctorCommand, adoptCommand, shellCommand,
+		mcpCommand, fleetCommands, answerCommand, serveCommand, settleCommand, checkCommand} {
 		root.AddCommand(one(p))
 	}
 	return root
@@ -185,6 +195,9 @@ type work func(ctx context.Context, h *Services, args []string) error
 // run makes a command's work from a function that has the services.
 func (p *Program) run(work work) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) error {
+		if done, err := p.served(c); done || err != nil {
+			return err
+		}
 		h, err := p.open(c.Context())
 		if err != nil {
 			return err
@@ -193,6 +206,30 @@ func (p *Program) run(work work) func(*cobra.Command, []string) error {
 		return work(c.Context(), h, args)
 	}
 }
+
+// served has the server of the home do a command that may be asked for from elsewhere than a terminal: an operation of
+// the table, or the merge of several tasks.
+func (p *Program) served(c *cobra.Command) (done bool, err error) {
+	at := slices.IndexFunc(api.Table(), func(o api.Op) bool { return c.CommandPath() == "orange task "+o.Name })
+	if at < 0 && c.CommandPath() != "orange merge" || at >= 0 && api.Table()[at].From == 0 || flagged(c, "attach") ||
+		flagged(c, "watch") {
+		return false, nil
+	}
+	reads := at >= 0 && api.Table()[at].Repeat == api.Reads
+	if reads && p.Reads != nil {
+		p.Reads()
+	}
+	if p.Ask == nil {
+		return false, nil
+	}
+	status, done, err := p.Ask(c.Context(), reads || flagged(c, "key"), p.supply)
+	if err == nil && done {
+		err = &ended{status}
+	}
+	return done, err
+}
+
+func flagged(c *cobra.Command, name string) bool { return c.Flags().Changed(name) }
 
 // runForPerson is run for what is about the whole home, which only people may do; what says it in words.
 func (p *Program) runForPerson(what string, work work) func(*cobra.Command, []string) error {

@@ -123,12 +123,15 @@ func ownKinds() map[string][2]string {
 		"workspace drop":    {ofAll, "abc lib"},
 		"monitor":           {ofAll, ""},
 		"monitor --once":    {ofAll, ""},
+		"server status":     {reads, ""},
+		"server stop":       {ofAll, ""},
 		"log":               {reads, ""},
 		"version":           {reads, ""},
 		"adopt":             {ofSome, ""}, // --yes is for people
 		"doctor":            {ofSome, ""}, // --fix and --rebuild are for people, with a record or without
 		"shell":             {ofSome, ""}, // each of its lines is a command
 		"mcp":               {ofSome, ""}, // each of its tools is a command
+		"serve":             {itself, ""},
 		"settle":            {itself, ""},
 		"check":             {itself, ""},
 	}

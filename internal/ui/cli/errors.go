@@ -91,6 +91,9 @@ func (p *printer) report(err error) int {
 	if it, ok := errors.AsType[*ended](err); ok {
 		return it.status
 	}
+	if errors.Is(err, errNeeds) {
+		return exitFailed // it is done again, and says then what there is to say
+	}
 	if advice := proc.FilesAdvice(err); advice != "" {
 		err = fmt.Errorf("%w: %s", err, advice)
 	}
@@ -138,10 +141,10 @@ type notStarted struct {
 
 func (n *notStarted) Unwrap() error { return n.error }
 
-// EndLate ends a program that could not end in time after it was asked to. A dashboard restores its terminal, and ends
-// at other signals.
-func EndLate(messages io.Writer, dashboard bool) {
-	if !dashboard {
+// EndLate ends a program that could not end in time after it was asked to. One that is busy ends by itself: a dashboard
+// restores its terminal, and who does the calls of others ends them.
+func EndLate(messages io.Writer, busy bool) {
+	if !busy {
 		fmt.Fprintln(messages, "orange: ended in the middle of its work; the next command goes on with it")
 		os.Exit(exitStopped)
 	}

@@ -85,7 +85,7 @@ func whereSnapshots(p *input) string {
 	if !p.Terminal || p.json {
 		return ""
 	}
-	return p.answerTo("Where are snapshots of tasks pushed? A remote such as origin, or an address; nothing for none: ")
+	return p.asked("Where are snapshots of tasks pushed? A remote such as origin, or an address; nothing for none: ")
 }
 
 // join asks a host who it is, and adds it to the fleet.

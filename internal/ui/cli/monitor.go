@@ -9,7 +9,7 @@ import (
 )
 
 func monitorCommand(p *Program) *cobra.Command {
-	var once, background bool
+	var once bool
 	var unit string
 	c := &cobra.Command{
 		Use: "monitor", Short: "Watch the agents, act on their ends as the workflow says, and perform pending hooks",
@@ -35,9 +35,6 @@ does nothing and exits with status 1.`,
 				}
 				return p.print(text)
 			}
-			if background {
-				return h.Monitor.Background(ctx)
-			}
 			if err := h.Identity.Person(ctx, "watch over the agents"); err != nil {
 				return err
 			}
@@ -60,10 +57,24 @@ does nothing and exits with status 1.`,
 		}),
 	}
 	c.Flags().BoolVar(&once, "once", false, "do what there is to do now, and end (for cron)")
-	c.Flags().BoolVar(&background, "background", false, "end with the last live task; each agent brings one")
-	_ = c.Flags().MarkHidden("background") // it fails for no flag that there is
 	c.Flags().StringVar(&unit, "print-unit", "",
 		"print a unit that keeps a monitor running: systemd or launchd; both without a value")
 	c.Flags().Lookup("print-unit").NoOptDefVal = "all"
 	return c
 }
+
+// serveCommand is what a command starts in the background where no process serves the home.
+func serveCommand(p *Program) *cobra.Command {
+	return &cobra.Command{
+		Use: "serve", Short: "Serve a home as long as it is needed", Args: between(0, 0), Hidden: true,
+		RunE: p.run(func(ctx context.Context, h *Services, _ []string) error {
+			return h.Monitor.Serve(ctx, func() error {
+				p.say("%s", Serves)
+				return p.flush()
+			})
+		}),
+	}
+}
+
+// Serves is what a process prints once it serves a home.
+const Serves = "ready"

@@ -10,7 +10,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"orange/internal/api/socket"
 	"orange/internal/rules/printable"
 	"orange/internal/rules/task"
 )
@@ -66,7 +68,16 @@ func (w *watcher) watch(how string, say func(string)) error {
 func (w *watcher) Run(_ context.Context, say func(string)) error  { return w.watch("run", say) }
 func (w *watcher) Once(_ context.Context, say func(string)) error { return w.watch("once", say) }
 
-func (w *watcher) Background(context.Context) error { return w.watch("background", func(string) {}) }
+func (w *watcher) Serve(_ context.Context, ready func() error) error {
+	return errors.Join(ready(), w.watch("serve", func(string) {}))
+}
+
+func (w *watcher) Server(context.Context) (socket.Health, error) {
+	w.calls = append(w.calls, "server")
+	return socket.Health{PID: 7, Since: time.Date(2026, 5, 3, 4, 5, 6, 0, time.UTC), Calls: 2}, w.err
+}
+
+func (w *watcher) EndServer(context.Context) error { return w.watch("end server", func(string) {}) }
 
 func (w *watcher) Unit(kind string) (string, error) {
 	w.calls = append(w.calls, "unit "+kind)
@@ -111,7 +122,18 @@ func TestMonitor_asksThePortAndTellsWhatItSays(t *testing.T) {
 		{"monitor --once --print-unit", nil, nil, "", said{exitUsage, "", "orange: --once watches and --print-unit " +
 			"does not: name one of them\n"}},
 		{"monitor --print-unit=launchd", []string{"<plist/>"}, nil, "unit launchd", said{0, "<plist/>", ""}},
-		{"monitor --background", nil, nil, "background", said{}},
+		{"server status --utc", nil, nil, "server", said{out: "process 7 serves the home since 2026-05-03 04:05:06 " +
+			"UTC; calls under way: 2\n"}},
+		{"server status --json", nil, nil, "server", said{out: "{\n  \"calls\": 2,\n  \"pid\": 7,\n" +
+			"  \"serves\": true,\n  \"since\": \"2026-05-03T04:05:06.000Z\"\n}\n"}},
+		{"server status", nil, socket.ErrNoServer, "server", said{out: "no process serves the home; the next command " +
+			"of a person starts one\n"}},
+		{"server status --json", nil, socket.ErrNoServer, "server", said{out: "{\n  \"serves\": false\n}\n"}},
+		{"server status", nil, busy, "server", said{exitFailed, "", "orange: " + busy.Error() + "\n"}},
+		{"server stop", nil, nil, "end server", said{out: "no process serves the home\n"}},
+		{"server stop --json", nil, nil, "end server", said{out: "{\n  \"serves\": false\n}\n"}},
+		{"server stop", nil, busy, "end server", said{exitFailed, "", "orange: " + busy.Error() + "\n"}},
+		{"serve", nil, nil, "serve", said{out: "ready\n"}},
 		{"monitor --print-unit=cron", nil, unknown, "unit cron",
 			said{exitUsage, "", "orange: " + unknown.Error() + "\n"}},
 		{"monitor --print-unit=cron --json", nil, unknown, "unit cron",

@@ -30,7 +30,7 @@ func propose(ctx context.Context, p *input, h *Services, project task.Project, y
 	}
 	flags := strings.Join(addedFlags(have.Worktree, wants), " ")
 	if !yes && p.Terminal && !p.json {
-		yes = p.agrees("found " + strings.Join(seen, ", ") + "; have its worktrees made ready with " + flags + "?")
+		yes = p.agreed("found " + strings.Join(seen, ", ") + "; have its worktrees made ready with " + flags + "?")
 	}
 	if !yes {
 		return have, "orange project update " + joinWords([]string{have.Name}) + " " + flags

@@ -5,6 +5,7 @@ import (
 	"io"
 	"time"
 
+	"orange/internal/api/socket"
 	"orange/internal/proof/replay"
 	"orange/internal/proof/simulate"
 	"orange/internal/rules/conflict"
@@ -212,8 +213,13 @@ type Prober interface {
 type Monitor interface {
 	Run(ctx context.Context, say func(string)) error
 	Once(ctx context.Context, say func(string)) error
-	// Background watches as long as there are live tasks, if no other process does and the configuration allows it.
-	Background(ctx context.Context) error
+	// Serve does the command lines of others as long as it is needed, and watches meanwhile, if no other process does.
+	// It calls ready when it does them, and ends at once where another process serves.
+	Serve(ctx context.Context, ready func() error) error
+	// Server is how the server of the home is; socket.ErrNoServer where there is none.
+	Server(ctx context.Context) (socket.Health, error)
+	// EndServer ends it, and waits until it has ended the calls under way.
+	EndServer(ctx context.Context) error
 	// Unit is the file with which the system's supervisor keeps a monitor running: "systemd", "launchd", or "all".
 	Unit(kind string) (string, error)
 	Log(keep func(line []byte) bool, lines int, out io.Writer) error

@@ -113,7 +113,7 @@ func (s *setup) choose(ctx context.Context) error {
 		if !slices.Contains(there, usual) {
 			usual = firstOf(there)
 		}
-		s.Harness = cmp.Or(s.p.answerTo(fmt.Sprintf("Agent programs on PATH: %s\nYour usual one [%s]: ",
+		s.Harness = cmp.Or(s.p.asked(fmt.Sprintf("Agent programs on PATH: %s\nYour usual one [%s]: ",
 			strings.Join(there, ", "), usual)), usual)
 	}
 	for _, role := range []string{task.RoleWorker, task.RoleReviewer} {
@@ -160,7 +160,7 @@ func mainWords(h *harness.Harness, role string) string {
 }
 
 // agrees asks before a step that costs tokens or writes a file.
-func (s *setup) agrees(question string) bool { return s.yes || s.p.agrees(question) }
+func (s *setup) agrees(question string) bool { return s.yes || s.p.agreed(question) }
 
 // try starts the program once.
 func (s *setup) try(ctx context.Context) error {

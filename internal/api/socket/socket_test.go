@@ -1,0 +1,317 @@
+package socket_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"orange/internal/api/socket"
+	"orange/internal/run/proc"
+)
+
+// home is a folder with a short path, as a socket needs it.
+func home(t *testing.T) string {
+	t.Helper()
+	if runtime.GOOS != "linux" {
+		t.Skip("calls are served on Linux alone")
+	}
+	dir, err := os.MkdirTemp("", "os")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
+
+func serve(t *testing.T, dir string, do socket.Do) *socket.Server {
+	t.Helper()
+	s, err := socket.Listen(t.Context(), dir, "one", slog.New(slog.DiscardHandler), do)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close(context.WithoutCancel(t.Context())) })
+	return s
+}
+
+type printed struct{ out, err bytes.Buffer }
+
+func ask(ctx context.Context, dir, build string, call proc.Call,
+	supply func(socket.Lack) (socket.Sent, error)) (p *printed, exit int, err error) {
+	p = &printed{}
+	c := socket.Client{Home: dir, Build: build, Out: &p.out, Err: &p.err, Supply: supply}
+	exit, err = c.Do(ctx, call)
+	return p, exit, err
+}
+
+func TestDo_answersWhatTheServerPrintsAndItsStatus(t *testing.T) {
+	t.Parallel()
+	for _, long := range []bool{false, true} {
+		dir := home(t)
+		if long { // the path of a socket in it would be too long
+			dir = filepath.Join(dir, strings.Repeat("l", 120))
+			if err := os.Mkdir(dir, 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}
+		serve(t, dir, func(_ context.Context, c proc.Call, _ socket.Sent, _ func()) (int, *socket.Lack, error) {
+			fmt.Fprintf(c.Out, "%q in %s with %s \xff%d\n", c.Args, c.Dir, c.Getenv("A"), c.TTY().Columns)
+			fmt.Fprint(c.Err, "warned")
+			if c.PID != os.Getpid() {
+				t.Errorf("process %d asks", c.PID)
+			}
+			return 3, nil, nil
+		})
+		p, exit, err := ask(t.Context(), dir, "one", proc.Call{Args: []string{"x", "y \xff"}, Dir: "/d",
+			Env: []string{"A=b"}, Shown: &proc.TTY{Columns: 7}}, nil)
+		if want := "[\"x\" \"y \\xff\"] in /d with b \xff7\n"; err != nil || exit != 3 || p.out.String() != want ||
+			p.err.String() != "warned" {
+			t.Errorf("found %d, %v, %q, %q", exit, err, p.out.String(), p.err.String())
+		}
+	}
+}
+
+func TestDo_sendsWhatACommandNeeds(t *testing.T) {
+	t.Parallel()
+	dir := home(t)
+	serve(t, dir, func(_ context.Context, c proc.Call, s socket.Sent, _ func()) (int, *socket.Lack, error) {
+		fmt.Fprint(c.Out, "again;")
+		if _, sent := s.Texts["-"]; !sent {
+			return 0, &socket.Lack{Text: "-"}, nil
+		}
+		if _, sent := s.Unread["f"]; !sent {
+			return 0, &socket.Lack{Text: "f"}, nil
+		}
+		if len(s.Answers) == 0 {
+			return 0, &socket.Lack{Question: "sure?"}, nil
+		}
+		fmt.Fprint(c.Out, s.Texts["-"], s.Unread["f"], s.Answers[0])
+		return 0, nil, nil
+	})
+	p, exit, err := ask(t.Context(), dir, "one", proc.Call{}, func(n socket.Lack) (socket.Sent, error) {
+		switch n {
+		case socket.Lack{Text: "-"}:
+			return socket.Sent{Texts: map[string]string{"-": "input "}}, nil
+		case socket.Lack{Text: "f"}:
+			return socket.Sent{Unread: map[string]string{"f": "gone "}}, nil
+		}
+		return socket.Sent{Answers: []string{n.Question}}, nil
+	})
+	if err != nil || exit != 0 || p.out.String() != "again;input gone sure?" {
+		t.Errorf("found %d, %v, %q", exit, err, p.out.String())
+	}
+}
+
+// What no server does the client does itself, so it must be certain that nothing was done.
+func TestDo_isNotServedByAnotherBuildOrByNone(t *testing.T) {
+	t.Parallel()
+	dir := home(t)
+	if _, _, err := ask(t.Context(), dir, "one", proc.Call{}, nil); !errors.Is(err, socket.ErrNoServer) {
+		t.Errorf("without a server: %v", err)
+	}
+	s := serve(t, dir, func(context.Context, proc.Call, socket.Sent, func()) (int, *socket.Lack, error) {
+		return 0, nil, errors.New("not here")
+	})
+	for _, build := range []string{"one", "two"} {
+		if _, _, err := ask(t.Context(), dir, build, proc.Call{}, nil); !errors.Is(err, socket.ErrRefused) {
+			t.Errorf("build %s: %v", build, err)
+		}
+	}
+	if err := s.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := ask(t.Context(), dir, "one", proc.Call{}, nil); !errors.Is(err, socket.ErrNoServer) {
+		t.Errorf("after its end: %v", err)
+	}
+}
+
+func TestClose_cutsOffWhatReadsAndWaitsForTheRest(t *testing.T) {
+	t.Parallel()
+	dir := home(t)
+	begun, goOn := make(chan string), make(chan struct{})
+	s := serve(t, dir, func(ctx context.Context, c proc.Call, _ socket.Sent, reads func()) (int, *socket.Lack, error) {
+		if c.Args[0] == "reads" {
+			reads()
+		}
+		begun <- c.Args[0]
+		select {
+		case <-ctx.Done():
+			fmt.Fprint(c.Out, "cut")
+		case <-goOn:
+			fmt.Fprint(c.Out, "done")
+		}
+		return 0, nil, nil
+	})
+	type end struct {
+		of, out string
+		err     error
+	}
+	ends := make(chan end)
+	for _, word := range []string{"reads", "acts"} {
+		go func() {
+			p, _, err := ask(t.Context(), dir, "one", proc.Call{Args: []string{word}}, nil)
+			ends <- end{word, p.out.String(), err}
+		}()
+		<-begun
+	}
+	closed := make(chan error)
+	go func() { closed <- s.Close(t.Context()) }()
+	if e := <-ends; e.of != "reads" || !errors.Is(e.err, socket.ErrRefused) || e.out != "" {
+		t.Errorf("found %+v", e)
+	}
+	close(goOn)
+	if e := <-ends; e.of != "acts" || e.err != nil || e.out != "done" {
+		t.Errorf("found %+v", e)
+	}
+	if err := <-closed; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestACallThatIsGivenUp_saysWhatItCameTo(t *testing.T) {
+	t.Parallel()
+	dir := home(t)
+	begun := make(chan struct{})
+	serve(t, dir, func(ctx context.Context, c proc.Call, _ socket.Sent, _ func()) (int, *socket.Lack, error) {
+		close(begun)
+		<-ctx.Done()
+		fmt.Fprint(c.Err, "given up")
+		return 130, nil, nil
+	})
+	ctx, off := context.WithCancel(t.Context())
+	go func() { <-begun; off() }()
+	if p, exit, err := ask(ctx, dir, "one", proc.Call{}, nil); err != nil || exit != 130 ||
+		p.err.String() != "given up" {
+		t.Errorf("found %d, %v, %q", exit, err, p.err.String())
+	}
+}
+
+func TestAFaultInACall_isTheEndOfThatCallAlone(t *testing.T) {
+	t.Parallel()
+	dir := home(t)
+	serve(t, dir, func(_ context.Context, c proc.Call, _ socket.Sent, _ func()) (int, *socket.Lack, error) {
+		if len(c.Args) > 0 {
+			panic("broken")
+		}
+		return 0, nil, nil
+	})
+	p, exit, err := ask(t.Context(), dir, "one", proc.Call{Args: []string{"x"}}, nil)
+	if err != nil || exit != 1 || !strings.Contains(p.err.String(), "broken") {
+		t.Errorf("found %d, %v, %q", exit, err, p.err.String())
+	}
+	if _, exit, err := ask(t.Context(), dir, "one", proc.Call{}, nil); err != nil || exit != 0 {
+		t.Errorf("the next call: %d, %v", exit, err)
+	}
+}
+
+// A client that hangs up ends its call.
+func TestACallOfAClientThatHasGone_ends(t *testing.T) {
+	t.Parallel()
+	dir := home(t)
+	ended := make(chan struct{})
+	serve(t, dir, func(ctx context.Context, c proc.Call, _ socket.Sent, _ func()) (int, *socket.Lack, error) {
+		fmt.Fprint(c.Out, "x")
+		<-ctx.Done()
+		close(ended)
+		return 0, nil, nil
+	})
+	c := socket.Client{Home: dir, Build: "one", Out: gone{}, Err: io.Discard}
+	if _, err := c.Do(t.Context(), proc.Call{}); !errors.Is(err, errGone) {
+		t.Errorf("found %v", err)
+	}
+	<-ended
+}
+
+var errGone = errors.New("no one reads")
+
+type gone struct{}
+
+func (gone) Write([]byte) (int, error) { return 0, errGone }
+
+// A server that was stopped may take the call later, so that the client must not do it itself.
+func TestDo_saysWhichServerDoesNotAnswer(t *testing.T) {
+	t.Parallel()
+	dir := home(t)
+	listener, err := net.Listen("unix", filepath.Join(dir, "server.sock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	c := socket.Client{Home: dir, Build: "one", Out: io.Discard, Err: io.Discard, Patience: time.Millisecond}
+	_, err = c.Do(t.Context(), proc.Call{})
+	if !errors.Is(err, socket.ErrHung) || !strings.Contains(err.Error(), fmt.Sprint("kill -CONT ", os.Getpid())) {
+		t.Errorf("found %v", err)
+	}
+}
+
+func TestLook_isHowTheServerIs(t *testing.T) {
+	t.Parallel()
+	dir := home(t)
+	if _, err := socket.Look(t.Context(), dir); !errors.Is(err, socket.ErrNoServer) {
+		t.Errorf("without a server: %v", err)
+	}
+	begun, goOn := make(chan struct{}), make(chan struct{})
+	serve(t, dir, func(context.Context, proc.Call, socket.Sent, func()) (int, *socket.Lack, error) {
+		close(begun)
+		<-goOn
+		return 0, nil, nil
+	})
+	ended := make(chan error)
+	go func() {
+		_, _, err := ask(t.Context(), dir, "one", proc.Call{}, nil)
+		ended <- err
+	}()
+	<-begun
+	h, err := socket.Look(t.Context(), dir)
+	if err != nil || h.PID != os.Getpid() || h.Calls != 1 || h.Since.IsZero() {
+		t.Errorf("found %+v, %v", h, err)
+	}
+	close(goOn)
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+// Who removes the socket, or puts another one in its place, leaves the home without a server for a moment alone.
+func TestRenew_makesTheSocketAgain(t *testing.T) {
+	t.Parallel()
+	dir := home(t)
+	s := serve(t, dir, func(context.Context, proc.Call, socket.Sent, func()) (int, *socket.Lack, error) {
+		return 5, nil, nil
+	})
+	at := filepath.Join(dir, "server.sock")
+	for _, spoil := range []func() error{
+		func() error { return nil },
+		func() error { return os.Remove(at) },
+		func() error { return errors.Join(os.Remove(at), os.WriteFile(at, nil, 0o600)) },
+	} {
+		if err := errors.Join(spoil(), s.Renew()); err != nil {
+			t.Fatal(err)
+		}
+		if _, exit, err := ask(t.Context(), dir, "one", proc.Call{}, nil); err != nil || exit != 5 {
+			t.Errorf("found %d, %v", exit, err)
+		}
+	}
+}
+
+func TestACallThatIsTooLarge_isRefused(t *testing.T) {
+	t.Parallel()
+	dir := home(t)
+	serve(t, dir, func(context.Context, proc.Call, socket.Sent, func()) (int, *socket.Lack, error) {
+		t.Error("it was done")
+		return 0, nil, nil
+	})
+	large := proc.Call{Args: []string{strings.Repeat("x", 5<<20)}}
+	if _, _, err := ask(t.Context(), dir, "one", large, nil); !errors.Is(err, socket.ErrRefused) {
+		t.Errorf("found %v", err)
+	}
+}

@@ -1,0 +1,192 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"orange/internal/api/socket"
+	"orange/internal/app/launcher"
+	"orange/internal/rules/task"
+	"orange/internal/run/environment"
+	"orange/internal/run/proc"
+	"orange/internal/store/home"
+	"orange/internal/store/sqlite"
+)
+
+// lastCalls is how long a process that ends waits for the calls that it has begun.
+const lastCalls = 10 * time.Minute
+
+// calls are the command lines of other processes, done in this one.
+type calls struct {
+	app    *app // of the process that does them
+	store  *sqlite.Store
+	path   string      // of the record
+	record os.FileInfo // what was there when store opened it
+
+	server  *socket.Server
+	release func() // the lock of the server
+
+	lock sync.Mutex
+	last time.Time // when a call began or ended last
+	now  int       // how many are under way
+}
+
+// errServed says that another process does the calls of the home.
+var errServed = errors.New("another process serves the home")
+
+// listen does the command lines of the home's clients that are of this program's build, until end is called. It has the
+// record open once for all of them.
+func (a *app) listen(ctx context.Context) (c *calls, err error) {
+	build, err := buildOf(a.self)
+	if err != nil {
+		return nil, err
+	}
+	release, free, err := a.files.TryLock(launcher.ServerLock)
+	if err == nil && !free {
+		err = errServed
+	}
+	if err != nil {
+		return nil, err
+	}
+	c = &calls{app: a, path: filepath.Join(a.dir, recordName), release: release, last: time.Now()}
+	if c.store, err = sqlite.Open(ctx, c.path); err == nil {
+		if c.record, err = os.Stat(c.path); err == nil {
+			c.server, err = socket.Listen(ctx, a.dir, build, a.logger, c.do)
+		}
+	}
+	if err != nil {
+		if c.store != nil {
+			err = errors.Join(err, c.store.Close())
+		}
+		release()
+		return nil, err
+	}
+	a.logger.Info("serving begins", "component", "server", "process", os.Getpid())
+	return c, nil
+}
+
+// end takes no more calls, and returns when those that it has begun are over.
+func (c *calls) end(ctx context.Context) {
+	ctx, off := context.WithTimeout(context.WithoutCancel(ctx), lastCalls)
+	defer off()
+	err := errors.Join(c.server.Close(ctx), c.store.Close())
+	c.release()
+	if c.app.gone() {
+		return // a line in the log would make it again
+	}
+	if err != nil {
+		c.app.logger.Warn("calls were cut off", "component", "server", "error", err.Error())
+	}
+	c.app.logger.Info("serving ends", "component", "server", "process", os.Getpid())
+}
+
+// serveToo does the calls of others until end is called, if no other process does. A client that finds no one does its
+// command line itself: so what cannot be served is no error.
+func (a *app) serveToo(ctx context.Context) (end func()) {
+	c, err := a.listen(ctx)
+	if err != nil {
+		a.logger.Warn("this process does no calls of others", "component", "server", "error", err.Error())
+		return func() {}
+	}
+	return func() { c.end(ctx) }
+}
+
+// buildOf tells one build of the program from another one.
+func buildOf(program string) (string, error) {
+	info, err := os.Stat(program)
+	if err != nil {
+		return "", fmt.Errorf("look at the running program: %w", err)
+	}
+	return fmt.Sprintf("%d bytes of %s", info.Size(), task.FormatTime(info.ModTime())), nil
+}
+
+// do does one command line for the process that asks. Where the record is another file now, or the clock of the one who
+// asks shows another time of the day, that process does it itself.
+func (c *calls) do(ctx context.Context, call proc.Call, sent socket.Sent, reads func()) (exit int, need *socket.Lack,
+	refused error) {
+	now, err := os.Stat(c.path)
+	if err != nil || !os.SameFile(now, c.record) {
+		return 0, nil, errors.New("the record is another file now")
+	}
+	zone, set := call.LookupEnv("TZ")
+	if ownZone, ownSet := c.app.call.LookupEnv("TZ"); zone != ownZone || set != ownSet {
+		return 0, nil, errors.New("the time zone is another one")
+	}
+	c.begins(1)
+	defer c.begins(-1)
+	r := running{place: place{call: call, asker: environment.NewAsker(call.Env), busy: new(atomic.Int32),
+		shared: c.store}, resume: true}
+	program := r.program()
+	program.Reads = reads
+	answers := program.From(sent)
+	exit = r.run(ctx, program)
+	return exit, answers(), nil
+}
+
+// begins notes that a call begins, or with -1 that one ends.
+func (c *calls) begins(one int32) {
+	c.app.busy.Add(one)
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	c.now, c.last = c.now+int(one), time.Now()
+}
+
+// quiet reports whether there has been no call for a time.
+func (c *calls) quiet(since time.Duration) bool {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	return c.now == 0 && time.Since(c.last) >= since
+}
+
+// ask has the process that serves the home do this command line, where there is one.
+func (at place) ask(ctx context.Context, again bool, supply func(socket.Lack) (socket.Sent, error)) (status int,
+	done bool, err error) {
+	dir, err := home.Locate(at.call.Getenv)
+	if err != nil || at.call.Lost != nil {
+		return 0, false, nil // it is said by who opens the home
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return 0, false, nil
+	}
+	build, err := buildOf(self)
+	if err != nil {
+		return 0, false, nil
+	}
+	client := socket.Client{Home: dir, Build: build, Out: at.call.Out, Err: at.call.Err, Supply: supply}
+	status, err = client.Do(ctx, at.call)
+	if errors.Is(err, socket.ErrNoServer) && at.startsServer(dir) {
+		if launcher.EnsureServer(ctx, at.call, dir, self, true) != nil {
+			return 0, false, nil // this process meets what hinders it too, and says so
+		}
+		status, err = client.Do(ctx, at.call)
+	}
+	switch {
+	case errors.Is(err, socket.ErrNoServer), errors.Is(err, socket.ErrRefused),
+		again && errors.Is(err, socket.ErrBroken):
+		return 0, false, nil
+	case errors.Is(err, socket.ErrBroken):
+		return 0, true, fmt.Errorf("%w, so it is not known whether this was done; before you ask again, look with %q "+
+			"and %q", err, "orange task list", "orange task history")
+	}
+	return status, true, err
+}
+
+// startsServer reports whether this call may start the server of a home that is there: that of a person, whose
+// configuration does not forbid it.
+func (at place) startsServer(dir string) bool {
+	if at.call.Getenv("ORANGE_SEAT") != "" {
+		return false
+	}
+	if _, err := os.Stat(filepath.Join(dir, recordName)); err != nil {
+		return false
+	}
+	config, err := (&home.Home{Dir: dir}).Config()
+	return err == nil && !config.NoMonitor
+}
