@@ -70,7 +70,7 @@ func (r *running) program() *cli.Program {
 	program := &cli.Program{
 		Version: cli.BuildVersion(),
 		Open: func(ctx context.Context) (*cli.Services, error) {
-			return r.services(r.place.open(ctx, r.resume))
+			return r.services(r.open(ctx, r.resume))
 		},
 		OpenToLook: func(ctx context.Context) (*cli.Services, error) { return r.services(r.openToLook(ctx)) },
 		Examine:    r.examine,

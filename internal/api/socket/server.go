@@ -120,7 +120,11 @@ func (s *Server) Close(ctx context.Context) error {
 	s.leave()
 	err := s.http.Shutdown(ctx)
 	s.end()
-	return errors.Join(err, s.http.Close())
+	err = errors.Join(err, s.http.Close())
+	if dir := filepath.Dir(place(s.home)); dir != s.home {
+		_ = os.Remove(dir) // it has the socket alone; where another server has made it again it stays
+	}
+	return err
 }
 
 func (s *Server) leave() {
@@ -168,7 +172,7 @@ func (s *Server) call(w http.ResponseWriter, r *http.Request) {
 	defer tick.Stop()
 	call, sent := c.call(stream{to, false}, stream{to, true})
 	call.PID, call.There = peer.pid, peer.there
-	exit, need, refused, broke := s.perform(ctx, call, sent, func() { s.reads(number) })
+	exit, need, broke, refused := s.perform(ctx, call, sent, func() { s.reads(number) })
 	switch cut := s.forget(number); {
 	case cut:
 		to.drop()
@@ -204,7 +208,7 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request) (c request, err er
 
 // perform does a call. A fault in it is the end of this call alone.
 func (s *Server) perform(ctx context.Context, call proc.Call, sent Sent, reads func()) (exit int, need *Lack,
-	refused error, broke string) {
+	broke string, refused error) {
 	defer func() {
 		if why := recover(); why != nil {
 			s.log.Error("a call broke", "component", "server", "why", fmt.Sprint(why), "trace", string(debug.Stack()))
@@ -212,7 +216,7 @@ func (s *Server) perform(ctx context.Context, call proc.Call, sent Sent, reads f
 		}
 	}()
 	exit, need, refused = s.do(ctx, call, sent, reads)
-	return exit, need, refused, ""
+	return exit, need, "", refused
 }
 
 // begin gives a call its number.

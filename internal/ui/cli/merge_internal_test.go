@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"orange/internal/api/socket"
 	"orange/internal/rules/conflict"
 	"orange/internal/rules/printable"
 	"orange/internal/rules/record"
@@ -103,6 +104,77 @@ func TestAnError_namesTheTaskThatWasCreatedAndNotStarted(t *testing.T) {
 	for _, want := range []string{`"error": "task abc was created, but: no tmux"`, `"id": "abc"`, `"from": "pending"`} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("it said %s, want %s in it", &out, want)
+		}
+	}
+}
+
+// asksToPush wants to know whether to push, and merges then.
+type asksToPush struct {
+	Commands
+	pushed *string
+}
+
+func (w asksToPush) Merge(_ context.Context, _ string, m task.Merge, _ task.Actor) (out record.Outcome, how string,
+	err error) {
+	if m.Push == "" {
+		return out, "", &rejection.Rejection{Code: rejection.PushUnanswered}
+	}
+	*w.pushed = m.Push
+	return record.Outcome{Task: task.Task{Branch: "feat/a"}}, "fast-forward", nil
+}
+
+// A question of a process that asks another one is answered by that process, before anything is merged.
+func TestMerge_asksThePersonAtTheTerminalWhetherToPush(t *testing.T) {
+	t.Parallel()
+	person := task.Actor{Role: task.RoleHuman}
+	for _, c := range []struct {
+		in     string
+		sent   *sent
+		pushed string
+		want   error
+	}{
+		{"y\n", nil, "always", nil},
+		{"n\n", nil, "never", nil},
+		{"", &sent{answers: []string{"yes"}}, "always", nil},
+		{"", &sent{answers: []string{""}}, "never", nil},
+		{"", &sent{asks: true}, "", errNeeds},
+	} {
+		pushed := ""
+		f := &finder{}
+		f.In, f.Out, f.Err = strings.NewReader(c.in), printable.NewWriter(io.Discard), printable.NewWriter(io.Discard)
+		f.Terminal, f.sent = true, c.sent
+		err := mover{f}.merge(t.Context(), &Services{Commands: asksToPush{pushed: &pushed}}, "a", task.Merge{}, person)
+		if !errors.Is(err, c.want) || pushed != c.pushed {
+			t.Errorf("%q, %+v: pushed %q, %v", c.in, c.sent, pushed, err)
+		}
+	}
+}
+
+// What a command needs and was not sent is said to the process that asks, once for each.
+func TestSent_namesWhatIsNeeded(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		sent  sent
+		name  string
+		text  string
+		fails string
+		needs *socket.Lack
+	}{
+		{sent{texts: map[string]string{"f": "words"}}, "f", "words", "", nil},
+		{sent{unread: map[string]string{"f": "it is gone"}}, "f", "", "cannot read the context: it is gone", nil},
+		{sent{}, "f", "", `cannot read the context: the text of "f" was not sent`, nil},
+		{sent{asks: true}, "f", "", errNeeds.Error(), &socket.Lack{Text: "f"}},
+		{sent{asks: true}, "-", "", errNeeds.Error(), &socket.Lack{Text: "-"}},
+	} {
+		i := &input{sent: &c.sent}
+		text, err := i.readText(c.name)
+		said := ""
+		if err != nil {
+			said = err.Error()
+		}
+		if text != c.text || said != c.fails || (c.sent.need == nil) != (c.needs == nil) ||
+			c.needs != nil && *c.sent.need != *c.needs {
+			t.Errorf("%+v: found %q, %q, and %+v is needed", c, text, said, c.sent.need)
 		}
 	}
 }

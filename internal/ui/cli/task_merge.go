@@ -64,9 +64,9 @@ func (mv mover) merge(ctx context.Context, h *Services, id string, m task.Merge,
 	out, done, err := h.Commands.Merge(ctx, id, m, actor)
 	refused, is := errors.AsType[*rejection.Rejection](err)
 	if is && refused.Code == rejection.PushUnanswered && mv.Terminal && !mv.json && actor.Role == task.RoleHuman {
-		push, err := mv.agrees("push the merge to origin?")
-		if err != nil {
-			return err
+		push, unanswered := mv.agrees("push the merge to origin?")
+		if unanswered != nil {
+			return unanswered
 		}
 		if m.Push = "never"; push {
 			m.Push = "always"
