@@ -19,6 +19,7 @@ const (
 	kindRunner  = "runner"
 	kindCommand = "command"
 	kindMonitor = "monitor"
+	kindServer  = "server"
 	kindLaunch  = "launcher"
 	kindTmux    = "tmux server"
 	kindGit     = "git"
@@ -89,6 +90,8 @@ func kindOfCommand(pid int) string {
 		return kindRunner
 	case "monitor":
 		return kindMonitor
+	case "serve":
+		return kindServer
 	case "launch":
 		return kindLaunch
 	}
@@ -105,11 +108,13 @@ func (s *storm) kill(ctx context.Context, times int) {
 			kind = kindTmux
 		case throw < 12:
 			kind = kindLaunch
-		case throw < 24:
+		case throw < 20:
 			kind = kindMonitor
-		case throw < 44:
+		case throw < 34:
+			kind = kindServer
+		case throw < 50:
 			kind = kindGit
-		case throw < 64:
+		case throw < 66:
 			kind = kindCommand
 		}
 		v, found := s.await(ctx, kind)

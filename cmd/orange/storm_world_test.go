@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"orange/internal/rules/harness"
 	"orange/internal/rules/task"
 	"orange/internal/run/proc"
 )
@@ -86,7 +87,7 @@ func newStorm(t *testing.T, size size) *storm {
 		}
 	}
 	copyProgram(t, filepath.Join(built.dir, "orange"), s.program)
-	w.env = append(w.env, "TMPDIR="+temporary, "PATH="+filepath.Dir(s.program)+":"+os.Getenv("PATH"))
+	w.env = append(w.env, harness.WatchVariable+"="+harness.OnlyCalls, "TMPDIR="+temporary, "PATH="+filepath.Dir(s.program)+":"+os.Getenv("PATH"))
 	agent, err := filepath.Abs("testdata/storm/agent")
 	if err != nil {
 		t.Fatal(err)
@@ -217,8 +218,14 @@ func (s *storm) ask(ctx context.Context, t view, dice *rand.Rand, args ...string
 		args = append(args, t.ID, "--reason", reason, "--json")
 	}
 	out, status := s.orange(ctx, args...)
-	var said struct{ Moved bool }
+	var said struct {
+		Moved bool
+		Code  string
+	}
 	err := json.Unmarshal([]byte(out), &said) // a move whose hook failed has the status 1
+	if said.Code == "not_known" {
+		status = -1 // the server was killed meanwhile
+	}
 	if status == 0 && err != nil {
 		s.t.Errorf("orange %q: the answer is no JSON: %s", args, out)
 	}
@@ -311,7 +318,7 @@ func (s *storm) calm(ctx context.Context) {
 	s.write("notes/stop", "")
 	s.until(ctx, "the commands to end", func() bool {
 		for _, v := range s.victims() {
-			if v.kind != kindLaunch && v.kind != kindTmux {
+			if v.kind != kindLaunch && v.kind != kindTmux && v.kind != kindServer {
 				return false
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"orange/internal/api/remote"
 	"orange/internal/api/socket"
 	"orange/internal/app/launcher"
 	"orange/internal/rules/task"
@@ -17,6 +18,13 @@ import (
 	"orange/internal/run/proc"
 	"orange/internal/store/home"
 	"orange/internal/store/sqlite"
+)
+
+// beginTime is how long a command waits for a server that another process has begun, and beginPause how long until it
+// asks again.
+const (
+	beginTime  = time.Second
+	beginPause = 10 * time.Millisecond
 )
 
 // lastCalls is how long a process that ends waits for the calls that it has begun.
@@ -58,6 +66,9 @@ func (a *app) listen(ctx context.Context) (c *calls, err error) {
 	if c.store, err = sqlite.Open(ctx, c.path); err == nil {
 		if c.record, err = os.Stat(c.path); err == nil {
 			c.server, err = socket.Listen(ctx, a.dir, build, a.logger, c.do)
+			if errors.Is(err, socket.ErrUnserved) {
+				err = nil // it only watches here
+			}
 		}
 	}
 	if err != nil {
@@ -75,7 +86,11 @@ func (a *app) listen(ctx context.Context) (c *calls, err error) {
 func (c *calls) end(ctx context.Context) {
 	ctx, off := context.WithTimeout(context.WithoutCancel(ctx), lastCalls)
 	defer off()
-	err := errors.Join(c.server.Close(ctx), c.store.Close())
+	var err error
+	if c.server != nil {
+		err = c.server.Close(ctx)
+	}
+	err = errors.Join(err, c.store.Close())
 	c.release()
 	if c.app.gone() {
 		return // a line in the log would make it again
@@ -148,7 +163,7 @@ func (c *calls) quiet(since time.Duration) bool {
 func (at place) ask(ctx context.Context, again bool, supply func(socket.Lack) (socket.Sent, error)) (status int,
 	done bool, err error) {
 	dir, err := home.Locate(at.call.Getenv)
-	if err != nil || at.call.Lost != nil {
+	if err != nil || at.call.Lost != nil || !socket.Serves() {
 		return 0, false, nil // it is said by who opens the home
 	}
 	self, err := os.Executable()
@@ -162,18 +177,23 @@ func (at place) ask(ctx context.Context, again bool, supply func(socket.Lack) (s
 	client := socket.Client{Home: dir, Build: build, Out: at.call.Out, Err: at.call.Err, Supply: supply}
 	status, err = client.Do(ctx, at.call)
 	if errors.Is(err, socket.ErrNoServer) && at.startsServer(dir) {
-		if launcher.EnsureServer(ctx, at.call, dir, self, true) != nil {
-			return 0, false, nil // this process meets what hinders it too, and says so
+		// The process that has the lock may listen in a moment, or end.
+		for late := time.Now().Add(beginTime); errors.Is(err, socket.ErrNoServer) && time.Now().Before(late); {
+			if launcher.EnsureServer(ctx, at.call, dir, self, true) != nil {
+				return 0, false, nil // this process meets what hinders it too, and says so
+			}
+			if status, err = client.Do(ctx, at.call); errors.Is(err, socket.ErrNoServer) {
+				proc.Pause(ctx, beginPause)
+			}
 		}
-		status, err = client.Do(ctx, at.call)
 	}
 	switch {
 	case errors.Is(err, socket.ErrNoServer), errors.Is(err, socket.ErrRefused),
 		again && errors.Is(err, socket.ErrBroken):
 		return 0, false, nil
 	case errors.Is(err, socket.ErrBroken):
-		return 0, true, fmt.Errorf("%w, so it is not known whether this was done; before you ask again, look with %q "+
-			"and %q", err, "orange task list", "orange task history")
+		return 0, true, task.Notef(remote.ErrNotKnown, "%v, so it is not known whether this was done; before you ask "+
+			"again, look with %q and %q", err, "orange task list", "orange task history")
 	}
 	return status, true, err
 }

@@ -48,24 +48,9 @@ func (at place) examine(ctx context.Context, asked record.Examination, progress 
 	}
 	var findings []record.Finding
 	if rebuild {
-		// A server or a monitor has the record open that is lost, and would go on writing there.
-		served, err := endServer(ctx, dir)
+		release, err := endUsers(ctx, dir)
 		if err != nil {
 			return nil, err
-		}
-		defer served()
-		own := lease.Watch{Home: dir}
-		release, free, err := own.TryLock()
-		if err != nil {
-			return nil, err
-		}
-		if !free {
-			holder := own.Watcher()
-			if found, advice := holder.Trouble(time.Now()); found != "" {
-				return nil, fmt.Errorf("cannot rebuild the record: %s; %s", found, advice)
-			}
-			return nil, fmt.Errorf("cannot rebuild the record while a monitor is at work: end it first "+
-				"(process %s), and start it again afterwards; an open dashboard is one too", holder.Name())
 		}
 		defer release()
 	}
@@ -202,4 +187,35 @@ func (s doctorSetup) Files() ([]doctor.File, error) {
 		out = append(out, f)
 	}
 	return out, nil
+}
+
+// endUsers ends the server of a home, and refuses where a person's monitor or dashboard is at work: each has the record
+// open that is lost, and would go on writing there. No other one begins until they are released.
+func endUsers(ctx context.Context, dir string) (release func(), err error) {
+	own := lease.Watch{Home: dir}
+	watch, free, err := own.TryLock()
+	if err != nil {
+		return nil, err
+	}
+	if holder := own.Watcher(); !free && !holder.Yields {
+		if found, advice := holder.Trouble(time.Now()); found != "" {
+			return nil, fmt.Errorf("cannot rebuild the record: %s; %s", found, advice)
+		}
+		return nil, fmt.Errorf("cannot rebuild the record while a monitor is at work: end it first "+
+			"(process %s), and start it again afterwards; an open dashboard is one too", holder.Name())
+	}
+	served, err := endServer(ctx, dir)
+	if err == nil && !free {
+		if watch, free, err = own.TryLock(); err == nil && !free {
+			served()
+			err = errors.New("cannot rebuild the record: a monitor has begun meanwhile; end it first")
+		}
+	}
+	if err != nil {
+		if watch != nil {
+			watch()
+		}
+		return nil, err
+	}
+	return func() { served(); watch() }, nil
 }

@@ -29,8 +29,11 @@ const (
 func (w watch) Serve(ctx context.Context, ready func() error) error {
 	debug.SetGCPercent(50) // as the monitor
 	config, err := w.home.Config()
-	if err != nil || config.NoMonitor {
+	if err != nil {
 		return err
+	}
+	if config.NoMonitor {
+		return ready() // so it was asked for
 	}
 	own, err := environment.OwnBearings(w.dir, w.call.Env)
 	if errors.Is(err, environment.ErrNoBearings) {
@@ -42,7 +45,7 @@ func (w watch) Serve(ctx context.Context, ready func() error) error {
 	ctx = proc.WithEnviron(ctx, w.environments.OfHome(own))
 	c, err := w.listen(ctx)
 	if errors.Is(err, errServed) {
-		return nil
+		return ready()
 	}
 	if err != nil {
 		return err
@@ -66,8 +69,10 @@ func (w watch) needed(ctx context.Context, c *calls) bool {
 	if w.gone() {
 		return false
 	}
-	if err := c.server.Renew(); err != nil {
-		w.logger.Warn("the socket cannot be made again", "component", "server", "error", err.Error())
+	if c.server != nil {
+		if err := c.server.Renew(); err != nil {
+			w.logger.Warn("the socket cannot be made again", "component", "server", "error", err.Error())
+		}
 	}
 	if !c.quiet(idle) {
 		return true

@@ -86,7 +86,7 @@ func ownSocket(home string) (at string, err error) {
 	at = place(home)
 	info, err := os.Lstat(at)
 	if err != nil {
-		return "", errors.Join(ErrNoServer, err)
+		return "", fmt.Errorf("%w: %w", ErrNoServer, err)
 	}
 	if owner, known := info.Sys().(*syscall.Stat_t); !known || int(owner.Uid) != os.Getuid() {
 		return "", fmt.Errorf("%w: %q is another user's", ErrRefused, at)
@@ -129,7 +129,7 @@ func (c Client) once(ctx context.Context, web *http.Client, one request) (exit i
 	case hung.Load():
 		return 0, nil, ErrHung
 	case err != nil:
-		return 0, nil, errors.Join(ErrNoServer, err)
+		return 0, nil, fmt.Errorf("%w: %w", ErrNoServer, err)
 	}
 	defer res.Body.Close()
 	from, taken := json.NewDecoder(res.Body), false
@@ -140,12 +140,12 @@ func (c Client) once(ctx context.Context, web *http.Client, one request) (exit i
 				return 0, nil, ErrHung
 			}
 			if !taken {
-				return 0, nil, errors.Join(ErrRefused, err)
+				return 0, nil, fmt.Errorf("%w: %w", ErrRefused, err)
 			}
 			if ctx.Err() != nil {
 				return 0, nil, ctx.Err()
 			}
-			return 0, nil, errors.Join(ErrBroken, err)
+			return 0, nil, fmt.Errorf("%w: %w", ErrBroken, err)
 		}
 		if p.Taken != 0 {
 			taken = true

@@ -3,7 +3,6 @@ package socket
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -48,7 +47,7 @@ func Look(ctx context.Context, home string) (s Health, err error) {
 	}
 	res, err := web.Do(req)
 	if err != nil && pid == 0 {
-		return s, errors.Join(ErrNoServer, err)
+		return s, fmt.Errorf("%w: %w", ErrNoServer, err)
 	}
 	if err == nil {
 		defer res.Body.Close()

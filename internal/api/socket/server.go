@@ -63,8 +63,8 @@ var ErrUnserved = errors.New("calls are not served on this system")
 // Listen begins to answer at the socket of a home. The caller is the only process that may: what is in the place of the
 // socket was left by one that has ended.
 func Listen(ctx context.Context, home, build string, log *slog.Logger, do Do) (*Server, error) {
-	if err := known(); err != nil {
-		return nil, err
+	if !Serves() {
+		return nil, ErrUnserved
 	}
 	ctx, end := context.WithCancel(context.WithoutCancel(ctx))
 	s := &Server{build: build, log: log, do: do, home: home, since: time.Now(), end: end, calls: map[uint64]*underWay{}}

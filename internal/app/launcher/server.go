@@ -2,6 +2,7 @@ package launcher
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 
@@ -40,8 +41,11 @@ func EnsureServer(ctx context.Context, call proc.Call, home, self string, person
 			env = append(env, name+"="+value)
 		}
 	}
-	_, err = proc.DetachAndHear(ctx, proc.Command{Name: self, Dir: home, Args: []string{"serve"},
+	said, err := proc.DetachAndHear(ctx, proc.Command{Name: self, Dir: home, Args: []string{"serve"},
 		Base: append(env, "ORANGE_HOME="+home)})
+	if err == nil && said == "" {
+		err = errors.New("the server of the home ended at once; a command that opens the home says why")
+	}
 	return err
 }
 

@@ -214,7 +214,7 @@ type Monitor interface {
 	Run(ctx context.Context, say func(string)) error
 	Once(ctx context.Context, say func(string)) error
 	// Serve does the command lines of others as long as it is needed, and watches meanwhile, if no other process does.
-	// It calls ready when it does them, and ends at once where another process serves.
+	// It calls ready when it does them, or another process does, or the configuration forbids it.
 	Serve(ctx context.Context, ready func() error) error
 	// Server is how the server of the home is; socket.ErrNoServer where there is none.
 	Server(ctx context.Context) (socket.Health, error)
