@@ -134,7 +134,7 @@ A command that reports a move has waited until the disk has the move and the tex
 - that a process waits for a task: no process outlives a power cut.
 
 A commit is in ` + "`orange.db-wal`" + ` first: a copy of the record is both files, or what ` + "`sqlite3 orange.db \".backup COPY\"`" + ` makes of them.
-To put a copy back, end the monitor, delete ` + "`orange.db-wal`" + ` and ` + "`orange.db-shm`" + `, and then copy.
+To put a copy back, end the server (` + "`orange server stop`" + `), every monitor and dashboard, delete ` + "`orange.db-wal`" + ` and ` + "`orange.db-shm`" + `, and then copy.
 
 `
 

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"orange/internal/rules/document"
+	"orange/internal/rules/harness"
 	"orange/internal/rules/history"
 )
 
@@ -35,6 +36,8 @@ const writtenByAgents = "\n## Plan\n\nAPPROACH: plain\nTOUCHING: README.md\n\n##
 func newFaultWorld(t *testing.T, private bool) *faultWorld {
 	t.Helper()
 	w := &faultWorld{world: newWorld(t), moved: map[string][]string{}, body: map[string]string{}}
+	w.env = append(w.env, harness.WatchVariable+"="+harness.NoWatch) // some faults need the record closed
+	w.must("orange", "server", "stop")
 	if private {
 		w.ownDisk()
 	}

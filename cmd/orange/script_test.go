@@ -56,7 +56,7 @@ func run(m *testing.M) int {
 	}
 	dir, err := os.MkdirTemp("", "orange-test")
 	if err == nil {
-		err = os.Setenv(harness.WatchVariable, harness.NoWatch) // a test starts the monitors that it needs
+		err = os.Setenv(harness.WatchVariable, harness.OnlyCalls) // a test starts the monitors that it needs
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

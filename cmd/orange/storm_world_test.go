@@ -18,7 +18,6 @@ import (
 	"testing"
 	"time"
 
-	"orange/internal/rules/harness"
 	"orange/internal/rules/task"
 	"orange/internal/run/proc"
 )
@@ -87,7 +86,7 @@ func newStorm(t *testing.T, size size) *storm {
 		}
 	}
 	copyProgram(t, filepath.Join(built.dir, "orange"), s.program)
-	w.env = append(w.env, harness.WatchVariable+"="+harness.OnlyCalls, "TMPDIR="+temporary, "PATH="+filepath.Dir(s.program)+":"+os.Getenv("PATH"))
+	w.env = append(w.env, "TMPDIR="+temporary, "PATH="+filepath.Dir(s.program)+":"+os.Getenv("PATH"))
 	agent, err := filepath.Abs("testdata/storm/agent")
 	if err != nil {
 		t.Fatal(err)

@@ -53,7 +53,7 @@ func Run(call proc.Call, served cli.Served) int {
 		return r.opened.showDashboard(ctx, project, all)
 	}
 	if call.Getenv(runnerMark) == "" && served == nil {
-		program.Ask = at.ask
+		program.Forward = at.forward
 	}
 	return r.run(ctx, program)
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -32,24 +31,19 @@ const lastCalls = 10 * time.Minute
 
 // calls are the command lines of other processes, done in this one.
 type calls struct {
-	app    *app // of the process that does them
-	store  *sqlite.Store
-	path   string      // of the record
-	record os.FileInfo // what was there when store opened it
-
+	app     *app          // of the process that does them
+	store   *sqlite.Store // for all of them, and apart from the watch of the process: neither waits for the other
+	path    string        // of the record
+	record  os.FileInfo   // what was there when store opened it
 	server  *socket.Server
 	release func() // the lock of the server
-
-	lock sync.Mutex
-	last time.Time // when a call began or ended last
-	now  int       // how many are under way
 }
 
-// errServed says that another process does the calls of the home.
-var errServed = errors.New("another process serves the home")
+// errOtherServes says that another process does the calls of the home.
+var errOtherServes = errors.New("another process serves the home")
 
-// listen does the command lines of the home's clients that are of this program's build, until end is called. It has the
-// record open once for all of them.
+// listen does the command lines of the home's clients that are of this program's build, until end is called. Where no
+// socket can be made, server is nil: this process has the lock, and each client does its command line itself.
 func (a *app) listen(ctx context.Context) (c *calls, err error) {
 	build, err := buildOf(a.self)
 	if err != nil {
@@ -57,29 +51,31 @@ func (a *app) listen(ctx context.Context) (c *calls, err error) {
 	}
 	release, free, err := a.files.TryLock(launcher.ServerLock)
 	if err == nil && !free {
-		err = errServed
+		err = errOtherServes
 	}
 	if err != nil {
 		return nil, err
 	}
-	c = &calls{app: a, path: filepath.Join(a.dir, recordName), release: release, last: time.Now()}
-	if c.store, err = sqlite.Open(ctx, c.path); err == nil {
-		if c.record, err = os.Stat(c.path); err == nil {
-			c.server, err = socket.Listen(ctx, a.dir, build, a.logger, c.do)
-			if errors.Is(err, socket.ErrUnserved) {
-				err = nil // it only watches here
-			}
-		}
-	}
-	if err != nil {
-		if c.store != nil {
-			err = errors.Join(err, c.store.Close())
-		}
+	c = &calls{app: a, path: filepath.Join(a.dir, recordName), release: release}
+	if c.store, err = sqlite.Open(ctx, c.path); err != nil {
 		release()
 		return nil, err
 	}
+	if c.record, err = os.Stat(c.path); err != nil {
+		release()
+		return nil, errors.Join(fmt.Errorf("look at the record: %w", err), c.store.Close())
+	}
+	if c.server, err = socket.Listen(ctx, a.dir, build, a.logger, c.do); err != nil {
+		a.logger.Warn("each command does its work by itself", "component", "server", "error", err.Error())
+	}
 	a.logger.Info("serving begins", "component", "server", "process", os.Getpid())
 	return c, nil
+}
+
+// replaced reports whether the record is gone, or another file is in its place.
+func (c *calls) replaced() bool {
+	now, err := os.Stat(c.path)
+	return errors.Is(err, os.ErrNotExist) || err == nil && !os.SameFile(now, c.record)
 }
 
 // end takes no more calls, and returns when those that it has begun are over.
@@ -92,8 +88,8 @@ func (c *calls) end(ctx context.Context) {
 	}
 	err = errors.Join(err, c.store.Close())
 	c.release()
-	if c.app.gone() {
-		return // a line in the log would make it again
+	if _, gone := os.Stat(c.path); gone != nil {
+		return // a line in the log would make the home again
 	}
 	if err != nil {
 		c.app.logger.Warn("calls were cut off", "component", "server", "error", err.Error())
@@ -123,48 +119,32 @@ func buildOf(program string) (string, error) {
 
 // do does one command line for the process that asks. Where the record is another file now, or the clock of the one who
 // asks shows another time of the day, that process does it itself.
-func (c *calls) do(ctx context.Context, call proc.Call, sent socket.Sent, reads func()) (exit int, need *socket.Lack,
+func (c *calls) do(ctx context.Context, call proc.Call, sent []socket.Input, reads func()) (exit int, need *socket.Need,
 	refused error) {
-	now, err := os.Stat(c.path)
-	if err != nil || !os.SameFile(now, c.record) {
+	if c.replaced() {
 		return 0, nil, errors.New("the record is another file now")
 	}
 	zone, set := call.LookupEnv("TZ")
-	if ownZone, ownSet := c.app.call.LookupEnv("TZ"); zone != ownZone || set != ownSet {
-		return 0, nil, errors.New("the time zone is another one")
+	if own, ownSet := c.app.call.LookupEnv("TZ"); zone != own || set != ownSet {
+		return 0, nil, fmt.Errorf("its time zone is %q (TZ), and the server's is %q", zone, own)
 	}
-	c.begins(1)
-	defer c.begins(-1)
+	c.app.busy.Add(1)
+	defer c.app.busy.Add(-1)
 	r := running{place: place{call: call, asker: environment.NewAsker(call.Env), busy: new(atomic.Int32),
 		shared: c.store}, resume: true}
 	program := r.program()
 	program.Reads = reads
-	answers := program.From(sent)
+	needed := program.AnswerFor(sent)
 	exit = r.run(ctx, program)
-	return exit, answers(), nil
+	return exit, needed(), nil
 }
 
-// begins notes that a call begins, or with -1 that one ends.
-func (c *calls) begins(one int32) {
-	c.app.busy.Add(one)
-	c.lock.Lock()
-	defer c.lock.Unlock()
-	c.now, c.last = c.now+int(one), time.Now()
-}
-
-// quiet reports whether there has been no call for a time.
-func (c *calls) quiet(since time.Duration) bool {
-	c.lock.Lock()
-	defer c.lock.Unlock()
-	return c.now == 0 && time.Since(c.last) >= since
-}
-
-// ask has the process that serves the home do this command line, where there is one.
-func (at place) ask(ctx context.Context, again bool, supply func(socket.Lack) (socket.Sent, error)) (status int,
-	done bool, err error) {
+// forward has the process that serves the home do this command line, where there is one. A person's starts one.
+func (at place) forward(ctx context.Context, again bool, supply func(socket.Need) socket.Input) (status int, done bool,
+	err error) {
 	dir, err := home.Locate(at.call.Getenv)
-	if err != nil || at.call.Lost != nil || !socket.Serves() {
-		return 0, false, nil // it is said by who opens the home
+	if err != nil || at.call.Lost != nil || !socket.Supported() {
+		return 0, false, nil // who opens the home says what is wrong
 	}
 	self, err := os.Executable()
 	if err != nil {
@@ -174,28 +154,29 @@ func (at place) ask(ctx context.Context, again bool, supply func(socket.Lack) (s
 	if err != nil {
 		return 0, false, nil
 	}
-	client := socket.Client{Home: dir, Build: build, Out: at.call.Out, Err: at.call.Err, Supply: supply}
-	status, err = client.Do(ctx, at.call)
+	client := &socket.Client{Home: dir, Build: build, Out: at.call.Out, Err: at.call.Err, Supply: supply, Again: again}
+	status, err = client.Call(ctx, at.call)
 	if errors.Is(err, socket.ErrNoServer) && at.startsServer(dir) {
 		// The process that has the lock may listen in a moment, or end.
 		for late := time.Now().Add(beginTime); errors.Is(err, socket.ErrNoServer) && time.Now().Before(late); {
-			if launcher.EnsureServer(ctx, at.call, dir, self, true) != nil {
-				return 0, false, nil // this process meets what hinders it too, and says so
+			if launcher.EnsureServer(ctx, at.call, dir, self, environment.BearingsIn(at.call.Env)) != nil {
+				return 0, false, nil // the log of the home says why; this process can do without
 			}
-			if status, err = client.Do(ctx, at.call); errors.Is(err, socket.ErrNoServer) {
+			if status, err = client.Call(ctx, at.call); errors.Is(err, socket.ErrNoServer) {
 				proc.Pause(ctx, beginPause)
 			}
 		}
 	}
 	switch {
-	case errors.Is(err, socket.ErrNoServer), errors.Is(err, socket.ErrRefused),
-		again && errors.Is(err, socket.ErrBroken):
+	case err == nil:
+		return status, true, nil
+	case client.Repeatable(err):
 		return 0, false, nil
-	case errors.Is(err, socket.ErrBroken):
-		return 0, true, task.Notef(remote.ErrNotKnown, "%v, so it is not known whether this was done; before you ask "+
-			"again, look with %q and %q", err, "orange task list", "orange task history")
+	case errors.Is(err, socket.ErrBroken), errors.Is(err, socket.ErrHung):
+		err = task.Notef(remote.ErrNotKnown, "%v; it is not known whether this was done: before you ask again, look "+
+			"with %q and %q", err, "orange task list", "orange task history")
 	}
-	return status, true, err
+	return 0, true, err
 }
 
 // startsServer reports whether this call may start the server of a home that is there: that of a person, whose

@@ -100,7 +100,7 @@ func (a *app) showDashboard(ctx context.Context, project string, all bool) error
 	}
 	off()
 	watcher.Wait()
-	return errors.Join(err, launcher.EnsureServer(context.WithoutCancel(ctx), a.call, a.dir, a.self, false))
+	return errors.Join(err, launcher.EnsureServer(context.WithoutCancel(ctx), a.call, a.dir, a.self, nil))
 }
 
 // untilEnded lasts until off is called or the program gets a signal to end. An interrupt does not end it: at the screen

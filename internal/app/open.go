@@ -187,8 +187,8 @@ func (a *app) connect() error {
 		StartNext: func(ctx context.Context, of string) (string, error) { return a.engine.StartNext(ctx, of) },
 		Now:       time.Now, Conflicts: a.pool.Conflicts,
 		System: runtime.GOOS, Home: a.dir, Self: a.self, Need: a.lookout.Need,
-		Watch: func() error {
-			return launcher.EnsureServer(context.Background(), a.call, a.dir, a.self, false)
+		Watch: func(ctx context.Context) error {
+			return launcher.EnsureServer(ctx, a.call, a.dir, a.self, nil)
 		},
 	}
 	a.engine = engine.New(engine.Ports{

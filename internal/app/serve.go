@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"runtime/debug"
+	"sync"
 	"syscall"
 	"time"
 
@@ -16,24 +16,25 @@ import (
 	"orange/internal/rules/record"
 	"orange/internal/run/environment"
 	"orange/internal/run/proc"
+	"orange/internal/store/lease"
 	"orange/internal/store/mirror"
 )
 
 const (
-	idle      = 10 * time.Minute // a server ends when it has done nothing for so long and no task is live
+	idle      = 10 * time.Minute // a server ends when it has had no call for so long and no task is live
 	lookEvery = 2 * time.Second  // how often it looks whether there is someone to watch over, and whether it is needed
 )
 
 // Serve does the calls of the home's clients as long as that is needed, and watches over the agents meanwhile, unless a
 // monitor or a dashboard of a person does.
 func (w watch) Serve(ctx context.Context, ready func() error) error {
-	debug.SetGCPercent(50) // as the monitor
+	debug.SetGCPercent(50) // as for a monitor, which goes on for weeks
 	config, err := w.home.Config()
 	if err != nil {
 		return err
 	}
 	if config.NoMonitor {
-		return ready() // so it was asked for
+		return ready() // that no server begins is what the person wants
 	}
 	own, err := environment.OwnBearings(w.dir, w.call.Env)
 	if errors.Is(err, environment.ErrNoBearings) {
@@ -43,70 +44,85 @@ func (w watch) Serve(ctx context.Context, ready func() error) error {
 		return err
 	}
 	ctx = proc.WithEnviron(ctx, w.environments.OfHome(own))
-	c, err := w.listen(ctx)
-	if errors.Is(err, errServed) {
-		return ready()
-	}
-	if err != nil {
-		return err
-	}
-	defer c.end(ctx)
-	if err := ready(); err != nil {
-		return err
-	}
-	for ctx.Err() == nil && w.needed(ctx, c) {
-		if err := w.watchMeanwhile(ctx); err != nil {
+	for {
+		c, err := w.listen(ctx)
+		if errors.Is(err, errOtherServes) {
+			return ready()
+		}
+		if err == nil {
+			err = ready()
+		}
+		if err != nil {
+			w.logger.Error("no server begins", "component", "server", "error", err.Error())
 			return err
 		}
+		w.serve(ctx, c)
+		c.end(ctx)
+		// A task that has begun while this server ended has found it there, and started no other one.
+		if live, err := w.live(ctx); err != nil || !live || ctx.Err() != nil || c.replaced() {
+			return err
+		}
+		ready = func() error { return nil }
+	}
+}
+
+// serve watches as long as this server is needed.
+func (w watch) serve(ctx context.Context, c *calls) {
+	within, off := context.WithCancel(ctx)
+	var watching sync.WaitGroup
+	watching.Go(func() { w.watchMeanwhile(within) })
+	for ctx.Err() == nil && w.needed(ctx, c) {
 		proc.Pause(ctx, lookEvery)
 	}
-	return nil
+	off()
+	watching.Wait()
 }
 
 // needed reports whether someone may need this server: there was a call a moment ago, or a task is live. What cannot be
-// looked at may.
+// looked at may be.
 func (w watch) needed(ctx context.Context, c *calls) bool {
-	if w.gone() {
+	if c.replaced() {
 		return false
 	}
-	if c.server != nil {
-		if err := c.server.Renew(); err != nil {
-			w.logger.Warn("the socket cannot be made again", "component", "server", "error", err.Error())
-		}
-	}
-	if !c.quiet(idle) {
+	if c.server != nil && c.server.Idle() < idle {
 		return true
 	}
 	live, err := w.live(ctx)
 	return live || err != nil
 }
 
-// watchMeanwhile watches as long as there are live tasks, if no other process does; one that wants to makes it return.
-func (w watch) watchMeanwhile(ctx context.Context) error {
+// watchMeanwhile watches while there are live tasks and no other process does, until ctx ends. Another process that
+// wants to watch makes it pause.
+func (w watch) watchMeanwhile(ctx context.Context) {
 	if w.call.Getenv(harness.WatchVariable) == harness.OnlyCalls {
-		return nil
+		return
 	}
-	ctx, off := proc.UntilAskedToYield(ctx)
-	defer off()
-	return w.lease.While(func() (bool, error) {
-		if ctx.Err() != nil || w.gone() {
-			return false, nil
+	for ; ctx.Err() == nil; proc.Pause(ctx, lookEvery) {
+		if live, err := w.live(ctx); err != nil || !live {
+			continue // the next look tells
 		}
-		return w.live(ctx)
-	}, func() error {
-		m, err := w.monitor(func(string) {})
-		if err != nil {
-			return err
+		if err := w.watchUntilAsked(ctx); err != nil {
+			w.logger.Error("the server cannot watch", "component", "server", "error", err.Error())
 		}
-		m.Idle, m.Gone = idle, w.gone
-		return w.watchAlone(ctx, m)
-	})
+	}
 }
 
-// gone reports whether the home is gone.
-func (a *app) gone() bool {
-	_, err := os.Stat(filepath.Join(a.dir, recordName))
-	return errors.Is(err, os.ErrNotExist)
+// watchUntilAsked watches until ctx ends or another process wants to, if no other one does.
+func (w watch) watchUntilAsked(ctx context.Context) error {
+	ctx, off := proc.UntilAskedToYield(ctx)
+	defer off()
+	own := lease.Watch{Home: w.dir, Yields: true}
+	release, free, err := own.Try()
+	if err != nil || !free {
+		return err
+	}
+	defer release()
+	m, err := w.monitor(func(string) {})
+	if err != nil {
+		return err
+	}
+	m.Heartbeat = own.Heartbeat(w.logger)
+	return w.watchAlone(ctx, m)
 }
 
 // live reports whether there is a live task.
@@ -137,10 +153,10 @@ func endServer(ctx context.Context, dir string) (release func(), err error) {
 	if free || err != nil {
 		return release, err
 	}
-	s, err := socket.Look(ctx, dir) // one that does not answer is ended too
+	s, hung := socket.Look(ctx, dir) // one that does not answer is asked too: it may end when it goes on
 	if s.PID == 0 {
-		return nil, fmt.Errorf("cannot end the server, which has lost its socket: %w; it makes it again within %s", err,
-			lookEvery)
+		return nil, fmt.Errorf("cannot end the server, which has the lock %q: %w; it makes its socket again in a "+
+			"moment", launcher.ServerLock, hung)
 	}
 	one, err := proc.Lookup(s.PID)
 	if err == nil {
@@ -151,7 +167,12 @@ func endServer(ctx context.Context, dir string) (release func(), err error) {
 	}
 	within, off := context.WithTimeout(ctx, endTime)
 	defer off()
-	if release, err = files.Lock(within, launcher.ServerLock); err != nil && ctx.Err() == nil {
+	release, err = files.Lock(within, launcher.ServerLock)
+	switch {
+	case err == nil || ctx.Err() != nil:
+	case hung != nil:
+		err = hung
+	default:
 		err = fmt.Errorf("process %d serves the home still after %s: it ends what it has begun, calls under way: %d; "+
 			"look with %q, or end it with %q", s.PID, endTime, s.Calls, "orange server status",
 			fmt.Sprintf("kill -KILL %d", s.PID))

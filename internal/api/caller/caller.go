@@ -34,7 +34,7 @@ func Seat(call proc.Call, as string) (task.Caller, error) {
 		c.Conversation = call.Getenv(harness.ConversationVariable)
 		return c, nil
 	}
-	above, err := call.Above()
+	above, err := call.Ancestors()
 	if err != nil && !errors.Is(err, os.ErrPermission) {
 		return c, err
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net"
 	"net/http"
 	"time"
 )
@@ -16,48 +15,41 @@ type Health struct {
 	Calls int       `json:"calls"` // under way
 }
 
-// statePath is where a server says it.
-const statePath = "/v1/server"
-
 // lookTime is how long a server may take to say how it is.
 const lookTime = 2 * time.Second
 
-// Look is how the server of a home is; ErrNoServer where none is there. Where it does not answer, the error is another
-// one, and the state has its number all the same.
-func Look(ctx context.Context, home string) (s Health, err error) {
-	at, err := ownSocket(home)
+// Look is how the server of a home is; ErrNoServer where none is there. Where it does not answer, the error is ErrHung,
+// and Health has its PID all the same.
+func Look(ctx context.Context, home string) (h Health, err error) {
+	web, pid, err := dial(home)
 	if err != nil {
-		return s, err
+		return h, err
 	}
+	defer web.CloseIdleConnections()
 	ctx, off := context.WithTimeout(ctx, lookTime)
 	defer off()
-	pid := 0
-	web := &http.Client{Transport: &http.Transport{
-		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			conn, err := (&net.Dialer{}).DialContext(ctx, "unix", at)
-			if err == nil {
-				pid, err = listenerOf(conn)
-			}
-			return conn, err
-		}}}
-	defer web.CloseIdleConnections()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://home"+statePath, nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://home"+healthPath, nil)
 	if err != nil {
-		return s, fmt.Errorf("ask the server how it is: %w", err)
+		return h, fmt.Errorf("ask the server how it is: %w", err)
 	}
 	res, err := web.Do(req)
-	if err != nil && pid == 0 {
-		return s, fmt.Errorf("%w: %w", ErrNoServer, err)
+	if err != nil && pid.Load() == 0 {
+		return h, fmt.Errorf("%w: %w", ErrNoServer, err)
 	}
 	if err == nil {
 		defer res.Body.Close()
-		err = json.NewDecoder(res.Body).Decode(&s)
+		err = json.NewDecoder(res.Body).Decode(&h)
 	}
-	s.PID = pid
-	if err != nil {
-		return s, fmt.Errorf("process %d does not say how it is: %w", pid, err)
+	if h.PID = int(pid.Load()); err != nil {
+		return h, hung(h.PID, "")
 	}
-	return s, nil
+	return h, nil
+}
+
+// hung is the error about a process that does not answer.
+func hung(pid int, more string) error {
+	return fmt.Errorf("%w: process %d%s; let it go on with %q, or end it with %q", ErrHung, pid, more,
+		fmt.Sprintf("kill -CONT %d", pid), fmt.Sprintf("kill -KILL %d", pid))
 }
 
 // health answers how this server is.

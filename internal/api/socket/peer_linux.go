@@ -18,11 +18,11 @@ import (
 // peer is the process at the other end of a connection.
 type peer struct {
 	pid    int
-	handle int // of the kernel: it means that very process, whichever gets its number later
+	handle int // a pidfd: it means that very process, whichever gets its number later
 }
 
-// Serves reports whether calls are served on this system: whether it says enough about who is at the other end.
-func Serves() bool { return true }
+// Supported reports whether calls are served on this system: whether it says enough about who is at the other end.
+func Supported() bool { return true }
 
 // onSocket has a function look at the socket of a connection.
 func onSocket(conn net.Conn, look func(fd int) error) error {
@@ -76,7 +76,7 @@ func peerOf(conn net.Conn) (p peer, err error) {
 		err = sameRights(p.pid)
 	}
 	if err == nil {
-		err = p.there() // so the number meant this process until now
+		err = p.ended() // its rights were not those of another process with its number
 	}
 	if err != nil {
 		p.close()
@@ -84,10 +84,10 @@ func peerOf(conn net.Conn) (p peer, err error) {
 	return p, err
 }
 
-// there is an error where the process has ended.
-func (p peer) there() error {
-	ended, err := unix.Poll([]unix.PollFd{{Fd: int32(p.handle), Events: unix.POLLIN}}, 0)
-	if err == nil && ended > 0 {
+// ended is an error where the process has ended.
+func (p peer) ended() error {
+	gone, err := unix.Poll([]unix.PollFd{{Fd: int32(p.handle), Events: unix.POLLIN}}, 0)
+	if err == nil && gone > 0 {
 		err = errors.New("it has ended")
 	}
 	if err != nil {
@@ -117,7 +117,8 @@ func userName(uid int) string {
 }
 
 // rights are what the kernel lets a process do: its groups and capabilities, what confines it, its mask for the modes
-// of new files, its root and its namespaces.
+// of new files, its root and its namespaces. Landlock does not show; a process without privileges can only set it with
+// no_new_privs, which does.
 func rights(pid int) (all []string, err error) {
 	dir := "/proc/" + strconv.Itoa(pid)
 	text, err := proc.ReadFile(dir + "/status")
@@ -127,10 +128,16 @@ func rights(pid int) (all []string, err error) {
 	for line := range bytes.Lines(text) {
 		name, _, _ := bytes.Cut(line, []byte(":"))
 		switch string(name) {
-		case "Uid", "Gid", "Groups", "Umask", "CapEff", "CapPrm", "CapBnd", "NoNewPrivs", "Seccomp":
+		case "Uid", "Gid", "Groups", "Umask", "CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb", "NoNewPrivs", "Seccomp",
+			"Seccomp_filters":
 			all = append(all, string(bytes.TrimSpace(line)))
 		}
 	}
+	label, err := proc.ReadFile(dir + "/attr/current") // of AppArmor or SELinux
+	if err != nil && !errors.Is(err, os.ErrNotExist) && !errors.Is(err, unix.EINVAL) {
+		return nil, fmt.Errorf("look what confines process %d: %w", pid, err)
+	}
+	all = append(all, string(label))
 	for _, link := range []string{"root", "ns/mnt", "ns/pid", "ns/net", "ns/user"} {
 		to, err := os.Readlink(dir + "/" + link)
 		if err != nil {

@@ -8,10 +8,10 @@ import "net"
 // begins.
 type peer struct{ pid int }
 
-// Serves reports whether calls are served on this system: whether it says enough about who is at the other end.
-func Serves() bool { return false }
+// Supported reports whether calls are served on this system: whether it says enough about who is at the other end.
+func Supported() bool { return false }
 
-func peerOf(net.Conn) (p peer, _ error) { return p, ErrUnserved }
-func (peer) there() error               { return ErrUnserved }
+func peerOf(net.Conn) (p peer, _ error) { return p, ErrUnsupported }
+func (peer) ended() error               { return ErrUnsupported }
 func (peer) close()                     {}
-func listenerOf(net.Conn) (int, error)  { return 0, ErrUnserved }
+func listenerOf(net.Conn) (int, error)  { return 0, ErrUnsupported }

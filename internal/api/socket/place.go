@@ -1,14 +1,19 @@
 package socket
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strconv"
+	"sync/atomic"
 	"syscall"
+	"time"
 
 	"orange/internal/rules/task"
 )
@@ -18,9 +23,9 @@ const (
 	longest = 103 // bytes of a path that every system takes for a socket
 )
 
-// place is where the socket of a home is: in the home, or, where that has too long a path, in a folder of the user's
-// own that is named by the home. No variable has a say in it.
-func place(home string) string {
+// pathOf is where the socket of a home is: in the home, or, where that has too long a path, in a folder of the user's
+// own that is named by the home. It depends on no variable of the one who asks.
+func pathOf(home string) string {
 	if at := filepath.Join(home, name); len(at) <= longest {
 		return at
 	}
@@ -29,25 +34,55 @@ func place(home string) string {
 	return filepath.Join("/tmp", "orange-"+strconv.Itoa(os.Getuid())+"-"+hex.EncodeToString(digest[:enough]), name)
 }
 
-// checkFolder refuses a folder that is not the user's alone: who can write there could answer in the server's place.
-func checkFolder(dir string) error {
+// makeFolder makes the folder of a socket that is not in the home. It refuses one that is not the user's alone: who can
+// write there could keep the server from its socket.
+func makeFolder(dir string) error {
+	if err := os.Mkdir(dir, task.PrivateFolder); err != nil && !errors.Is(err, os.ErrExist) {
+		return fmt.Errorf("make the folder of the server's socket: %w", err)
+	}
 	info, err := os.Lstat(dir)
 	if err != nil {
 		return fmt.Errorf("look at the folder of the server's socket: %w", err)
 	}
 	const others = 0o022
-	owner, known := info.Sys().(*syscall.Stat_t)
-	if !info.IsDir() || !known || int(owner.Uid) != os.Getuid() || info.Mode()&others != 0 {
+	if !info.IsDir() || !isOwn(info) || info.Mode()&others != 0 {
 		return fmt.Errorf("cannot use %q for the socket of the server: it is no folder that you alone can write; "+
 			"correct that, or move it away", dir)
 	}
 	return nil
 }
 
-// makeFolder makes the folder of a socket that is not in the home.
-func makeFolder(dir string) error {
-	if err := os.Mkdir(dir, task.PrivateFolder); err != nil && !errors.Is(err, os.ErrExist) {
-		return fmt.Errorf("make the folder of the server's socket: %w", err)
+func isOwn(info os.FileInfo) bool {
+	owner, known := info.Sys().(*syscall.Stat_t)
+	return known && int(owner.Uid) == os.Getuid()
+}
+
+// dialTime is how long a connection may take.
+const dialTime = 2 * time.Second
+
+// dial makes a client of the server of a home, where a socket of this user is there; pid is the process that listens,
+// once it has connected. Another user's socket could answer in the server's place.
+func dial(home string) (web *http.Client, pid *atomic.Int64, err error) {
+	at := pathOf(home)
+	info, err := os.Lstat(at)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%w: %w", ErrNoServer, err)
 	}
-	return checkFolder(dir)
+	if !isOwn(info) {
+		return nil, nil, fmt.Errorf("%w: %q is another user's", ErrRefused, at)
+	}
+	pid = new(atomic.Int64)
+	return &http.Client{Transport: &http.Transport{DisableCompression: true,
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			conn, err := (&net.Dialer{Timeout: dialTime}).DialContext(ctx, "unix", at)
+			if err != nil {
+				return nil, err
+			}
+			listener, err := listenerOf(conn)
+			if err != nil {
+				return nil, errors.Join(err, conn.Close())
+			}
+			pid.Store(int64(listener))
+			return conn, nil
+		}}}, pid, nil
 }

@@ -21,73 +21,93 @@ import (
 )
 
 const (
-	mostCalls = 200                    // at once
-	flushTime = 500 * time.Millisecond // that what a command prints is held back
-	slowest   = 30 * time.Second       // that a client may take to read what is written to it
-	headTime  = 10 * time.Second       // that a client may take to send its call
+	mostCalls = 200              // at once
+	sendTime  = 10 * time.Second // that a client may take to send its call
+	keepEvery = 2 * time.Second  // how often the server looks whether its socket is still there
 )
 
-// Do does a command line for a client, and answers its exit status, or what it needs of the client. It calls reads
-// where the command line changes nothing: such a call is cut off where the server ends. What was refused or cut off the
-// client does itself.
-type Do func(ctx context.Context, call proc.Call, sent Sent, reads func()) (exit int, need *Lack, refused error)
+// Handler does a command line for a client, and answers its exit status, or what it needs of the client besides sent.
+// It calls reads where the command line changes nothing: such a call is cut off where the server ends, and its standard
+// output comes at once in the end. What was refused or cut off the client does itself.
+type Handler func(ctx context.Context, call proc.Call, sent []Input, reads func()) (exit int, need *Need, refused error)
 
 // Server answers the calls of a home's clients. It is made by Listen.
 type Server struct {
-	build string
-	log   *slog.Logger
-	do    Do
-	home  string
-	since time.Time
-	http  http.Server
-	end   context.CancelFunc
+	build  string
+	log    *slog.Logger
+	handle Handler
+	home   string
+	since  time.Time
+	http   http.Server
+	end    context.CancelFunc
 
-	socket os.FileInfo // the file that it listens at
+	listener *net.UnixListener
+	socket   os.FileInfo // the file that it listens at
 
 	lock    sync.Mutex
 	leaving bool
 	last    uint64
+	quiet   time.Time // when the last call began or ended
 	calls   map[uint64]*underWay
 }
 
 // underWay is a call that is not answered yet.
 type underWay struct {
+	pid   int // of the process that asks
 	off   context.CancelFunc
+	to    *answer
 	reads bool
 	cut   bool // it was ended because the server ends
 }
 
-// ErrUnserved says that this system does not say enough about who is at the other end of a socket.
-var ErrUnserved = errors.New("calls are not served on this system")
+// ErrUnsupported says that this system does not say enough about who is at the other end of a socket.
+var ErrUnsupported = errors.New("calls are not served on this system")
 
-// Listen begins to answer at the socket of a home. The caller is the only process that may: what is in the place of the
-// socket was left by one that has ended.
-func Listen(ctx context.Context, home, build string, log *slog.Logger, do Do) (*Server, error) {
-	if !Serves() {
-		return nil, ErrUnserved
+// Listen begins to answer at the socket of a home, and makes the socket again where it is taken away. The caller is the
+// only process that may: what is in the place of the socket was left by one that has ended.
+func Listen(ctx context.Context, home, build string, log *slog.Logger, handle Handler) (*Server, error) {
+	if !Supported() {
+		return nil, ErrUnsupported
 	}
 	ctx, end := context.WithCancel(context.WithoutCancel(ctx))
-	s := &Server{build: build, log: log, do: do, home: home, since: time.Now(), end: end, calls: map[uint64]*underWay{}}
+	now := time.Now()
+	s := &Server{build: build, log: log, handle: handle, home: home, since: now, quiet: now, end: end,
+		calls: map[uint64]*underWay{}}
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST "+path, s.call)
-	mux.HandleFunc("GET "+statePath, s.health)
-	mux.HandleFunc("DELETE "+path+"/{number}", s.giveUp)
-	s.http = http.Server{Handler: mux, ReadHeaderTimeout: headTime,
+	mux.HandleFunc("POST "+callsPath, s.call)
+	mux.HandleFunc("DELETE "+callsPath+"/{number}", s.giveUp)
+	mux.HandleFunc("GET "+healthPath, s.health)
+	s.http = http.Server{Handler: mux, ReadHeaderTimeout: sendTime,
 		BaseContext: func(net.Listener) context.Context { return ctx },
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
 			return context.WithValue(ctx, connKey{}, c)
 		},
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn)}
-	if err := s.Renew(); err != nil {
+	if err := s.listen(); err != nil {
 		end()
 		return nil, err
 	}
+	go s.keep(ctx)
 	return s, nil
 }
 
-// Renew makes the socket of the server where it is missing, or another file is in its place.
-func (s *Server) Renew() error {
-	at := place(s.home)
+type connKey struct{}
+
+// keep makes the socket again where it is missing, until ctx ends.
+func (s *Server) keep(ctx context.Context) {
+	for proc.Pause(ctx, keepEvery); ctx.Err() == nil; proc.Pause(ctx, keepEvery) {
+		if _, err := os.Stat(s.home); err != nil {
+			continue // no home is made here
+		}
+		if err := s.listen(); err != nil {
+			s.log.Warn("the socket cannot be made again", "component", "server", "error", err.Error())
+		}
+	}
+}
+
+// listen makes the socket where it is missing, or another file is in its place. One goroutine calls it at a time.
+func (s *Server) listen() error {
+	at := pathOf(s.home)
 	if now, err := os.Lstat(at); err == nil && s.socket != nil && os.SameFile(now, s.socket) {
 		return nil
 	}
@@ -99,7 +119,7 @@ func (s *Server) Renew() error {
 	if err := os.Remove(at); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("remove the socket of a server that has ended: %w", err)
 	}
-	listener, err := net.Listen("unix", at)
+	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: at, Net: "unix"})
 	if err != nil {
 		return fmt.Errorf("listen at the socket of the home: %w", err)
 	}
@@ -109,20 +129,41 @@ func (s *Server) Renew() error {
 	if err != nil {
 		return errors.Join(fmt.Errorf("listen at the socket of the home: %w", err), listener.Close())
 	}
+	if s.listener != nil {
+		s.listener.SetUnlinkOnClose(false) // its file has gone, and the new one has its name
+		_ = s.listener.Close()             // no one can reach it any more
+	}
+	s.listener = listener
 	go func() { _ = s.http.Serve(listener) }() // it ends with Close
 	return nil
 }
 
-type connKey struct{}
+// Idle is for how long there has been no call; 0 while one is under way.
+func (s *Server) Idle() time.Duration {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	if len(s.calls) > 0 {
+		return 0
+	}
+	return time.Since(s.quiet)
+}
 
-// Close takes no more calls, cuts off those that only read, and returns when the others have ended, or ctx has.
+// Busy reports whether a call is under way.
+func (s *Server) Busy() bool {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	return len(s.calls) > 0
+}
+
+// Close takes no more calls, cuts off those that only read, and returns when the others have ended, or ctx has: the
+// error says so. It is called once. The socket is gone then, with its folder where that is not the home.
 func (s *Server) Close(ctx context.Context) error {
 	s.leave()
 	err := s.http.Shutdown(ctx)
 	s.end()
 	err = errors.Join(err, s.http.Close())
-	if dir := filepath.Dir(place(s.home)); dir != s.home {
-		_ = os.Remove(dir) // it has the socket alone; where another server has made it again it stays
+	if dir := filepath.Dir(pathOf(s.home)); dir != s.home {
+		_ = os.Remove(dir) // it stays where another server has a socket there already
 	}
 	return err
 }
@@ -145,57 +186,73 @@ func (u *underWay) cutIfItReads() {
 
 // call does one call.
 func (s *Server) call(w http.ResponseWriter, r *http.Request) {
-	to := &answer{w: w, control: http.NewResponseController(w)}
+	to := newAnswer(w)
 	defer to.flush()
+	peer, err := peerOf(connOf(r))
+	if err != nil {
+		s.refuse(to, peer, err)
+		return
+	}
+	defer peer.close()
 	ctx, off := context.WithCancel(r.Context())
 	defer off()
-	conn, _ := r.Context().Value(connKey{}).(net.Conn)
-	peer, err := peerOf(conn)
-	if err == nil {
-		defer peer.close()
-	}
-	var c request
-	if err == nil {
-		c, err = s.read(w, r)
-	}
+	c, err := s.read(w, r)
 	var number uint64
 	if err == nil {
-		number, err = s.begin(off)
+		number, err = s.begin(&underWay{pid: peer.pid, off: off, to: to})
 	}
 	if err != nil {
-		to.add(part{Refused: err.Error()})
+		s.refuse(to, peer, err)
 		return
 	}
 	to.add(part{Taken: number})
 	to.flush()
-	tick := time.AfterFunc(flushTime, to.stream)
+	tick := time.AfterFunc(holdTime, to.release)
 	defer tick.Stop()
-	call, sent := c.call(stream{to, false}, stream{to, true})
-	call.PID, call.There = peer.pid, peer.there
+	call, sent := c.call(output{to, false}, output{to, true})
+	call.PID, call.Ended = peer.pid, peer.ended
 	exit, need, broke, refused := s.perform(ctx, call, sent, func() { s.reads(number) })
 	switch cut := s.forget(number); {
 	case cut:
 		to.drop()
 		to.add(part{Refused: "the server ends"})
 	case refused != nil:
-		to.add(part{Refused: refused.Error()})
+		s.refuse(to, peer, refused)
 	case broke != "":
 		failed := 1
 		to.add(part{Err: text(broke)})
 		to.add(part{Exit: &failed})
 	case need != nil:
 		to.drop()
-		to.add(part{Need: need})
+		to.add(part{Need: &item{File: text(need.File), Question: text(need.Question)}})
 	default:
 		to.add(part{Exit: &exit})
 	}
 }
 
+// refuse answers that nothing was done. Who wonders why commands work by themselves finds it in the log.
+func (s *Server) refuse(to *answer, who peer, why error) {
+	s.log.Info("a call is left to its process", "component", "server", "process", who.pid, "why", why.Error())
+	to.add(part{Refused: why.Error()})
+}
+
+func connOf(r *http.Request) net.Conn {
+	conn, _ := r.Context().Value(connKey{}).(net.Conn)
+	return conn
+}
+
 // read reads a call, and refuses one that is not to be done here.
 func (s *Server) read(w http.ResponseWriter, r *http.Request) (c request, err error) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, mostOfCall)) // to its end: what comes after is the hang-up
+	control := http.NewResponseController(w)
+	if err := control.SetReadDeadline(time.Now().Add(sendTime)); err != nil {
+		return c, fmt.Errorf("read the call: %w", err)
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, mostOfCall)) // all: only then a hang-up is noticed
 	if err == nil {
 		err = json.Unmarshal(body, &c)
+	}
+	if err == nil {
+		err = control.SetReadDeadline(time.Time{})
 	}
 	if err != nil {
 		return c, fmt.Errorf("read the call: %w", err)
@@ -207,7 +264,7 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request) (c request, err er
 }
 
 // perform does a call. A fault in it is the end of this call alone.
-func (s *Server) perform(ctx context.Context, call proc.Call, sent Sent, reads func()) (exit int, need *Lack,
+func (s *Server) perform(ctx context.Context, call proc.Call, sent []Input, reads func()) (exit int, need *Need,
 	broke string, refused error) {
 	defer func() {
 		if why := recover(); why != nil {
@@ -215,19 +272,22 @@ func (s *Server) perform(ctx context.Context, call proc.Call, sent Sent, reads f
 			broke = fmt.Sprintf("orange: the server broke at this call: %v; its log has the trace\n", why)
 		}
 	}()
-	exit, need, refused = s.do(ctx, call, sent, reads)
+	exit, need, refused = s.handle(ctx, call, sent, reads)
 	return exit, need, "", refused
 }
 
 // begin gives a call its number.
-func (s *Server) begin(off context.CancelFunc) (uint64, error) {
+func (s *Server) begin(one *underWay) (uint64, error) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
-	if s.leaving || len(s.calls) >= mostCalls {
-		return 0, fmt.Errorf("the server ends, or does %d calls already", mostCalls)
+	if s.leaving {
+		return 0, errors.New("the server ends")
+	}
+	if len(s.calls) >= mostCalls {
+		return 0, fmt.Errorf("the server does %d calls already", mostCalls)
 	}
 	s.last++
-	s.calls[s.last] = &underWay{off: off}
+	s.calls[s.last], s.quiet = one, time.Now()
 	return s.last, nil
 }
 
@@ -236,6 +296,7 @@ func (s *Server) reads(number uint64) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	one := s.calls[number]
+	one.to.holdOutput()
 	if one.reads = true; s.leaving {
 		one.cutIfItReads()
 	}
@@ -247,102 +308,23 @@ func (s *Server) forget(number uint64) (cut bool) {
 	defer s.lock.Unlock()
 	cut = s.calls[number].cut
 	delete(s.calls, number)
+	s.quiet = time.Now()
 	return cut
 }
 
-// giveUp ends a call as an interrupt ends a command.
+// giveUp ends a call of the process that asks, as an interrupt ends a command.
 func (s *Server) giveUp(w http.ResponseWriter, r *http.Request) {
-	number, err := strconv.ParseUint(r.PathValue("number"), 10, 64)
+	who, err := peerOf(connOf(r))
+	if err == nil {
+		defer who.close()
+	}
+	number, unread := strconv.ParseUint(r.PathValue("number"), 10, 64)
 	s.lock.Lock()
 	one := s.calls[number]
 	s.lock.Unlock()
-	if err != nil || one == nil {
+	if err != nil || unread != nil || one == nil || one.pid != who.pid {
 		http.NotFound(w, r)
 		return
 	}
 	one.off()
-}
-
-// answer writes the parts of an answer. What a command prints is held back for a moment: a command that needs something
-// of the client is done again, and prints it again.
-type answer struct {
-	w       http.ResponseWriter
-	control *http.ResponseController
-
-	lock    sync.Mutex
-	held    []part
-	streams bool
-	broken  error // why no more can be written
-}
-
-// stream is one of the two streams of an answer.
-type stream struct {
-	to    *answer
-	toErr bool
-}
-
-func (s stream) Write(bytes []byte) (int, error) {
-	if s.toErr {
-		s.to.add(part{Err: text(bytes)})
-	} else {
-		s.to.add(part{Out: text(bytes)})
-	}
-	return len(bytes), s.to.failed()
-}
-
-// add adds a part. What cannot be written is met by the next write of the command, and by no one after that: a client
-// that has gone hears nothing.
-func (a *answer) add(p part) {
-	a.lock.Lock()
-	defer a.lock.Unlock()
-	a.held = append(a.held, p)
-	if a.streams {
-		a.send()
-	}
-}
-
-func (a *answer) failed() error {
-	a.lock.Lock()
-	defer a.lock.Unlock()
-	return a.broken
-}
-
-// stream has what was held back written, and from now on everything at once.
-func (a *answer) stream() {
-	a.lock.Lock()
-	defer a.lock.Unlock()
-	a.streams = true
-	a.send()
-}
-
-func (a *answer) flush() {
-	a.lock.Lock()
-	defer a.lock.Unlock()
-	a.send()
-}
-
-func (a *answer) drop() {
-	a.lock.Lock()
-	defer a.lock.Unlock()
-	a.held = nil
-}
-
-func (a *answer) send() {
-	if len(a.held) == 0 || a.broken != nil {
-		return
-	}
-	err := a.control.SetWriteDeadline(time.Now().Add(slowest))
-	to := json.NewEncoder(a.w)
-	for _, p := range a.held {
-		if err == nil {
-			err = to.Encode(p)
-		}
-	}
-	a.held = nil
-	if err == nil {
-		err = a.control.Flush()
-	}
-	if err != nil {
-		a.broken = fmt.Errorf("answer a client: %w", err)
-	}
 }

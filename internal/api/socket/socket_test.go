@@ -7,13 +7,11 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"orange/internal/api/socket"
 	"orange/internal/run/proc"
@@ -33,7 +31,7 @@ func home(t *testing.T) string {
 	return dir
 }
 
-func serve(t *testing.T, dir string, do socket.Do) *socket.Server {
+func serve(t *testing.T, dir string, do socket.Handler) *socket.Server {
 	t.Helper()
 	s, err := socket.Listen(t.Context(), dir, "one", slog.New(slog.DiscardHandler), do)
 	if err != nil {
@@ -46,14 +44,14 @@ func serve(t *testing.T, dir string, do socket.Do) *socket.Server {
 type printed struct{ out, err bytes.Buffer }
 
 func ask(ctx context.Context, dir, build string, call proc.Call,
-	supply func(socket.Lack) (socket.Sent, error)) (p *printed, exit int, err error) {
+	supply func(socket.Need) socket.Input) (p *printed, exit int, err error) {
 	p = &printed{}
-	c := socket.Client{Home: dir, Build: build, Out: &p.out, Err: &p.err, Supply: supply}
-	exit, err = c.Do(ctx, call)
+	c := &socket.Client{Home: dir, Build: build, Out: &p.out, Err: &p.err, Supply: supply}
+	exit, err = c.Call(ctx, call)
 	return p, exit, err
 }
 
-func TestDo_answersWhatTheServerPrintsAndItsStatus(t *testing.T) {
+func TestCall_answersWhatTheServerPrintsAndItsStatus(t *testing.T) {
 	t.Parallel()
 	for _, long := range []bool{false, true} {
 		dir := home(t)
@@ -63,7 +61,7 @@ func TestDo_answersWhatTheServerPrintsAndItsStatus(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		serve(t, dir, func(_ context.Context, c proc.Call, _ socket.Sent, _ func()) (int, *socket.Lack, error) {
+		serve(t, dir, func(_ context.Context, c proc.Call, _ []socket.Input, _ func()) (int, *socket.Need, error) {
 			fmt.Fprintf(c.Out, "%q in %s with %s \xff%d\n", c.Args, c.Dir, c.Getenv("A"), c.TTY().Columns)
 			fmt.Fprint(c.Err, "warned")
 			if c.PID != os.Getpid() {
@@ -72,7 +70,7 @@ func TestDo_answersWhatTheServerPrintsAndItsStatus(t *testing.T) {
 			return 3, nil, nil
 		})
 		p, exit, err := ask(t.Context(), dir, "one", proc.Call{Args: []string{"x", "y \xff"}, Dir: "/d",
-			Env: []string{"A=b"}, Shown: &proc.TTY{Columns: 7}}, nil)
+			Env: []string{"A=b"}, Terminal: &proc.TTY{Columns: 7}}, nil)
 		if want := "[\"x\" \"y \\xff\"] in /d with b \xff7\n"; err != nil || exit != 3 || p.out.String() != want ||
 			p.err.String() != "warned" {
 			t.Errorf("found %d, %v, %q, %q", exit, err, p.out.String(), p.err.String())
@@ -80,45 +78,55 @@ func TestDo_answersWhatTheServerPrintsAndItsStatus(t *testing.T) {
 	}
 }
 
-func TestDo_sendsWhatACommandNeeds(t *testing.T) {
+func TestCall_sendsWhatACommandNeeds(t *testing.T) {
 	t.Parallel()
 	dir := home(t)
-	serve(t, dir, func(_ context.Context, c proc.Call, s socket.Sent, _ func()) (int, *socket.Lack, error) {
+	wants := []socket.Need{{File: "-"}, {File: "f\xff"}, {Question: "sure?"}}
+	serve(t, dir, func(_ context.Context, c proc.Call, s []socket.Input, _ func()) (int, *socket.Need, error) {
 		fmt.Fprint(c.Out, "again;")
-		if _, sent := s.Texts["-"]; !sent {
-			return 0, &socket.Lack{Text: "-"}, nil
+		if len(s) < len(wants) {
+			return 0, &wants[len(s)], nil
 		}
-		if _, sent := s.Unread["f"]; !sent {
-			return 0, &socket.Lack{Text: "f"}, nil
-		}
-		if len(s.Answers) == 0 {
-			return 0, &socket.Lack{Question: "sure?"}, nil
-		}
-		fmt.Fprint(c.Out, s.Texts["-"], s.Unread["f"], s.Answers[0])
+		fmt.Fprint(c.Out, s[0].Text, s[1].Wrong, s[2].Text)
 		return 0, nil, nil
 	})
-	p, exit, err := ask(t.Context(), dir, "one", proc.Call{}, func(n socket.Lack) (socket.Sent, error) {
-		switch n {
-		case socket.Lack{Text: "-"}:
-			return socket.Sent{Texts: map[string]string{"-": "input "}}, nil
-		case socket.Lack{Text: "f"}:
-			return socket.Sent{Unread: map[string]string{"f": "gone "}}, nil
+	p, exit, err := ask(t.Context(), dir, "one", proc.Call{}, func(n socket.Need) socket.Input {
+		switch n.File {
+		case "-":
+			return socket.Input{Need: n, Text: "input "}
+		case "f\xff":
+			return socket.Input{Need: n, Wrong: "gone "}
 		}
-		return socket.Sent{Answers: []string{n.Question}}, nil
+		return socket.Input{Need: n, Text: n.Question}
 	})
 	if err != nil || exit != 0 || p.out.String() != "again;input gone sure?" {
 		t.Errorf("found %d, %v, %q", exit, err, p.out.String())
 	}
 }
 
+// A client that cannot say what the server wants to know would ask forever.
+func TestCall_endsWhereTheServerAsksForTheSameAgain(t *testing.T) {
+	t.Parallel()
+	dir := home(t)
+	serve(t, dir, func(context.Context, proc.Call, []socket.Input, func()) (int, *socket.Need, error) {
+		return 0, &socket.Need{File: "f"}, nil
+	})
+	_, _, err := ask(t.Context(), dir, "one", proc.Call{}, func(n socket.Need) socket.Input {
+		return socket.Input{Need: n}
+	})
+	if err == nil || !strings.Contains(err.Error(), "asks for the same thing again") {
+		t.Errorf("found %v", err)
+	}
+}
+
 // What no server does the client does itself, so it must be certain that nothing was done.
-func TestDo_isNotServedByAnotherBuildOrByNone(t *testing.T) {
+func TestCall_isNotServedByAnotherBuildOrByNone(t *testing.T) {
 	t.Parallel()
 	dir := home(t)
 	if _, _, err := ask(t.Context(), dir, "one", proc.Call{}, nil); !errors.Is(err, socket.ErrNoServer) {
 		t.Errorf("without a server: %v", err)
 	}
-	s := serve(t, dir, func(context.Context, proc.Call, socket.Sent, func()) (int, *socket.Lack, error) {
+	s := serve(t, dir, func(context.Context, proc.Call, []socket.Input, func()) (int, *socket.Need, error) {
 		return 0, nil, errors.New("not here")
 	})
 	for _, build := range []string{"one", "two"} {
@@ -138,7 +146,8 @@ func TestClose_cutsOffWhatReadsAndWaitsForTheRest(t *testing.T) {
 	t.Parallel()
 	dir := home(t)
 	begun, goOn := make(chan string), make(chan struct{})
-	s := serve(t, dir, func(ctx context.Context, c proc.Call, _ socket.Sent, reads func()) (int, *socket.Lack, error) {
+	s := serve(t, dir, func(ctx context.Context, c proc.Call, _ []socket.Input, reads func()) (int, *socket.Need,
+		error) {
 		if c.Args[0] == "reads" {
 			reads()
 		}
@@ -181,7 +190,7 @@ func TestACallThatIsGivenUp_saysWhatItCameTo(t *testing.T) {
 	t.Parallel()
 	dir := home(t)
 	begun := make(chan struct{})
-	serve(t, dir, func(ctx context.Context, c proc.Call, _ socket.Sent, _ func()) (int, *socket.Lack, error) {
+	serve(t, dir, func(ctx context.Context, c proc.Call, _ []socket.Input, _ func()) (int, *socket.Need, error) {
 		close(begun)
 		<-ctx.Done()
 		fmt.Fprint(c.Err, "given up")
@@ -198,7 +207,7 @@ func TestACallThatIsGivenUp_saysWhatItCameTo(t *testing.T) {
 func TestAFaultInACall_isTheEndOfThatCallAlone(t *testing.T) {
 	t.Parallel()
 	dir := home(t)
-	serve(t, dir, func(_ context.Context, c proc.Call, _ socket.Sent, _ func()) (int, *socket.Lack, error) {
+	serve(t, dir, func(_ context.Context, c proc.Call, _ []socket.Input, _ func()) (int, *socket.Need, error) {
 		if len(c.Args) > 0 {
 			panic("broken")
 		}
@@ -218,14 +227,14 @@ func TestACallOfAClientThatHasGone_ends(t *testing.T) {
 	t.Parallel()
 	dir := home(t)
 	ended := make(chan struct{})
-	serve(t, dir, func(ctx context.Context, c proc.Call, _ socket.Sent, _ func()) (int, *socket.Lack, error) {
+	serve(t, dir, func(ctx context.Context, c proc.Call, _ []socket.Input, _ func()) (int, *socket.Need, error) {
 		fmt.Fprint(c.Out, "x")
 		<-ctx.Done()
 		close(ended)
 		return 0, nil, nil
 	})
-	c := socket.Client{Home: dir, Build: "one", Out: gone{}, Err: io.Discard}
-	if _, err := c.Do(t.Context(), proc.Call{}); !errors.Is(err, errGone) {
+	c := &socket.Client{Home: dir, Build: "one", Out: gone{}, Err: io.Discard}
+	if _, err := c.Call(t.Context(), proc.Call{}); !errors.Is(err, errGone) {
 		t.Errorf("found %v", err)
 	}
 	<-ended
@@ -237,22 +246,6 @@ type gone struct{}
 
 func (gone) Write([]byte) (int, error) { return 0, errGone }
 
-// A server that was stopped may take the call later, so that the client must not do it itself.
-func TestDo_saysWhichServerDoesNotAnswer(t *testing.T) {
-	t.Parallel()
-	dir := home(t)
-	listener, err := net.Listen("unix", filepath.Join(dir, "server.sock"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	c := socket.Client{Home: dir, Build: "one", Out: io.Discard, Err: io.Discard, Patience: time.Millisecond}
-	_, err = c.Do(t.Context(), proc.Call{})
-	if !errors.Is(err, socket.ErrHung) || !strings.Contains(err.Error(), fmt.Sprint("kill -CONT ", os.Getpid())) {
-		t.Errorf("found %v", err)
-	}
-}
-
 func TestLook_isHowTheServerIs(t *testing.T) {
 	t.Parallel()
 	dir := home(t)
@@ -260,7 +253,7 @@ func TestLook_isHowTheServerIs(t *testing.T) {
 		t.Errorf("without a server: %v", err)
 	}
 	begun, goOn := make(chan struct{}), make(chan struct{})
-	serve(t, dir, func(context.Context, proc.Call, socket.Sent, func()) (int, *socket.Lack, error) {
+	serve(t, dir, func(context.Context, proc.Call, []socket.Input, func()) (int, *socket.Need, error) {
 		close(begun)
 		<-goOn
 		return 0, nil, nil
@@ -281,32 +274,10 @@ func TestLook_isHowTheServerIs(t *testing.T) {
 	}
 }
 
-// Who removes the socket, or puts another one in its place, leaves the home without a server for a moment alone.
-func TestRenew_makesTheSocketAgain(t *testing.T) {
-	t.Parallel()
-	dir := home(t)
-	s := serve(t, dir, func(context.Context, proc.Call, socket.Sent, func()) (int, *socket.Lack, error) {
-		return 5, nil, nil
-	})
-	at := filepath.Join(dir, "server.sock")
-	for _, spoil := range []func() error{
-		func() error { return nil },
-		func() error { return os.Remove(at) },
-		func() error { return errors.Join(os.Remove(at), os.WriteFile(at, nil, 0o600)) },
-	} {
-		if err := errors.Join(spoil(), s.Renew()); err != nil {
-			t.Fatal(err)
-		}
-		if _, exit, err := ask(t.Context(), dir, "one", proc.Call{}, nil); err != nil || exit != 5 {
-			t.Errorf("found %d, %v", exit, err)
-		}
-	}
-}
-
 func TestACallThatIsTooLarge_isRefused(t *testing.T) {
 	t.Parallel()
 	dir := home(t)
-	serve(t, dir, func(context.Context, proc.Call, socket.Sent, func()) (int, *socket.Lack, error) {
+	serve(t, dir, func(context.Context, proc.Call, []socket.Input, func()) (int, *socket.Need, error) {
 		t.Error("it was done")
 		return 0, nil, nil
 	})

@@ -1,5 +1,5 @@
-// Package socket carries command lines from a client to the process that serves a home, over a socket of the kernel,
-// and what they print back.
+// Package socket carries command lines from a client to the process that serves a home, over a Unix socket, and back
+// what they print.
 //
 // It owns the words of a request and of its answer, where the socket is, and who may connect. It does not own what a
 // command line does. A client that finds no server, or one with other rights than its own, does the command line
@@ -14,8 +14,11 @@ import (
 	"orange/internal/run/proc"
 )
 
-// path is that of the one request there is.
-const path = "/v1/calls"
+// The paths of requests.
+const (
+	callsPath  = "/v1/calls"
+	healthPath = "/v1/server"
+)
 
 // mostOfCall is how many bytes a request may have.
 const mostOfCall = 4 << 20
@@ -27,27 +30,28 @@ type request struct {
 	Dir   text     `json:"dir"`
 	Env   []text   `json:"env"`
 	TTY   proc.TTY `json:"tty"`
-	Sent  sent     `json:"sent"`
+	Sent  []item   `json:"sent,omitempty"`
 }
 
-// Sent is what a command line asked the client for, when it was done before.
-type Sent struct {
-	Texts   map[string]string // of files by their names as they were given; "-" is the input
-	Unread  map[string]string // why the text of a file could not be read
-	Answers []string          // of the person, in the order of the questions
+// Need is something that only the client can read: a text, or the answer of the person at its terminal.
+type Need struct {
+	File     string // the name of a file as it was given, "-" for the standard input
+	Question string // empty where a text is needed
 }
 
-// sent is Sent on its way.
-type sent struct {
-	Texts   map[string]text `json:"texts,omitempty"`
-	Unread  map[string]text `json:"unread,omitempty"`
-	Answers []text          `json:"answers,omitempty"`
+// Input is what the client has read.
+type Input struct {
+	Need
+	Text  string
+	Wrong string // why it could not be read; empty where it could
 }
 
-// Lack is something that only the client can read: a text, or the answer of the person at the terminal.
-type Lack struct {
-	Text     string `json:"text,omitempty"` // the name of a file, "-" for the standard input
-	Question string `json:"question,omitempty"`
+// item is an Input, or with no text a Need, on its way.
+type item struct {
+	File     text `json:"file,omitempty"`
+	Question text `json:"question,omitempty"`
+	Text     text `json:"text,omitempty"`
+	Wrong    text `json:"wrong,omitempty"`
 }
 
 // part is one line of an answer. The last one has an exit status, a need, or says why the call is not served.
@@ -55,7 +59,7 @@ type part struct {
 	Taken   uint64 `json:"taken,omitempty"` // the number by which the call can be given up
 	Out     text   `json:"out,omitempty"`
 	Err     text   `json:"err,omitempty"`
-	Need    *Lack  `json:"need,omitempty"`
+	Need    *item  `json:"need,omitempty"`
 	Exit    *int   `json:"exit,omitempty"`
 	Refused string `json:"refused,omitempty"` // nothing was done
 }
@@ -85,42 +89,29 @@ func (t *text) UnmarshalJSON(from []byte) error {
 	return json.Unmarshal(from, (*string)(t))
 }
 
-// texts and plain turn a list around.
-func texts(all []string) (out []text) {
+// converted is a list of strings as strings of another type.
+func converted[To, From ~string](all []From) (out []To) {
 	for _, one := range all {
-		out = append(out, text(one))
+		out = append(out, To(one))
 	}
 	return out
 }
 
-func plain(all []text) (out []string) {
-	for _, one := range all {
-		out = append(out, string(one))
-	}
-	return out
-}
-
-// requestOf is a call on its way, with what it was asked for.
-func requestOf(c proc.Call, build string, s Sent) request {
-	r := request{Build: build, Args: texts(c.Args), Dir: text(c.Dir), Env: texts(c.Env), TTY: c.TTY(),
-		Sent: sent{Texts: map[string]text{}, Unread: map[string]text{}, Answers: texts(s.Answers)}}
-	for name, one := range s.Texts {
-		r.Sent.Texts[name] = text(one)
-	}
-	for name, why := range s.Unread {
-		r.Sent.Unread[name] = text(why)
+// requestOf is a call on its way, with what the server has needed so far.
+func requestOf(c proc.Call, build string, sent []Input) request {
+	r := request{Build: build, Args: converted[text](c.Args), Dir: text(c.Dir), Env: converted[text](c.Env),
+		TTY: c.TTY()}
+	for _, s := range sent {
+		r.Sent = append(r.Sent, item{text(s.File), text(s.Question), text(s.Text), text(s.Wrong)})
 	}
 	return r
 }
 
 // call is what a request asks for, which prints to out and err.
-func (r request) call(out, err io.Writer) (proc.Call, Sent) {
-	s := Sent{Texts: map[string]string{}, Unread: map[string]string{}, Answers: plain(r.Sent.Answers)}
-	for name, one := range r.Sent.Texts {
-		s.Texts[name] = string(one)
+func (r request) call(out, err io.Writer) (c proc.Call, sent []Input) {
+	for _, s := range r.Sent {
+		sent = append(sent, Input{Need{string(s.File), string(s.Question)}, string(s.Text), string(s.Wrong)})
 	}
-	for name, why := range r.Sent.Unread {
-		s.Unread[name] = string(why)
-	}
-	return proc.Call{Args: plain(r.Args), Dir: string(r.Dir), Env: plain(r.Env), Shown: &r.TTY, Out: out, Err: err}, s
+	return proc.Call{Args: converted[string](r.Args), Dir: string(r.Dir), Env: converted[string](r.Env),
+		Terminal: &r.TTY, Out: out, Err: err}, sent
 }

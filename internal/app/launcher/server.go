@@ -16,17 +16,18 @@ import (
 const ServerLock = "server"
 
 // EnsureServer starts a server for a home in the background, by the program self, if no process serves it and
-// harness.WatchVariable does not forbid it, and waits until it serves. It runs in a process session of its own, in the
-// home's bearings: in nothing that an agent, or the person who started one task, has set. Where no person has started a
-// task yet, it takes the bearings of one who asks now. A server that the person's configuration forbids ends at once.
-func EnsureServer(ctx context.Context, call proc.Call, home, self string, person bool) error {
+// harness.WatchVariable does not forbid it, and waits until it serves; one that another process has begun it does not
+// wait for. The server runs in a process session of its own, in the home's bearings: in no variable that an agent, or
+// the person who started one task, has set. Where no person has started a task yet, usual are the bearings; with none
+// of these either no server begins. A server that the person's configuration forbids ends at once.
+func EnsureServer(ctx context.Context, call proc.Call, home, self string, usual []string) error {
 	wanted := call.Getenv(harness.WatchVariable)
 	if wanted == harness.NoWatch {
 		return nil
 	}
 	env, err := environment.Bearings(home)
-	if err == nil && len(env) == 0 && person {
-		env = environment.BearingsIn(call.Env)
+	if err == nil && len(env) == 0 {
+		env = usual
 	}
 	if err != nil || len(env) == 0 { // or the home is gone
 		return err
@@ -49,11 +50,11 @@ func EnsureServer(ctx context.Context, call proc.Call, home, self string, person
 	return err
 }
 
-// ensureServer has the end of an agent seen to where no process watches.
+// ensureServer has the end of an agent seen to where no process serves the home.
 func ensureServer(ctx context.Context, call proc.Call, t harness.Ticket) error {
 	self, err := os.Executable()
 	if err != nil {
 		return fmt.Errorf("find the running program: %w", err)
 	}
-	return EnsureServer(ctx, call, t.Home, self, false)
+	return EnsureServer(ctx, call, t.Home, self, nil)
 }

@@ -108,7 +108,7 @@ type Executor struct {
 	// one knows.
 	Need func(ctx context.Context, t task.Task) (record.Need, error)
 	// Watch sees to it that a process watches over an agent that was started; nil if others do.
-	Watch func() error
+	Watch func(ctx context.Context) error
 }
 
 // Perform performs one hook. A hook that works in a worktree which others have removed, or on a branch, has both made

@@ -89,7 +89,7 @@ func (h *Executor) spawn(ctx context.Context, job record.Job, window, event stri
 	}
 	effect := h.spawnEffect(job, agent, pane, window, event)
 	if h.Watch != nil {
-		if err := h.Watch(); err != nil {
+		if err := h.Watch(ctx); err != nil {
 			effect.Said += fmt.Sprintf("; no one watches over it: %v", err)
 		}
 	}

@@ -88,7 +88,7 @@ type Rules interface {
 	Timeouts(project string) (task.Timeouts, error)
 }
 
-// Monitor is one watch. Every exported field but Needs, GoOn, Conflicts, Idle and Gone is required.
+// Monitor is one watch. Every exported field but Needs, GoOn and Conflicts is required.
 type Monitor struct {
 	Agents Agents
 	Record Record
@@ -121,9 +121,6 @@ type Monitor struct {
 	Spent     func() time.Duration // the processor time that this process has had
 	Log       *slog.Logger
 	Stall     time.Duration // how long an agent may do nothing before it is marked
-	// Idle is how long a watch goes on without a live task; 0 if forever.
-	Idle time.Duration
-	Gone func() bool // reports whether the home is gone; required with Idle
 
 	unwatchable sync.Once     // the first time that the system says it cannot watch processes
 	hinted      chan struct{} // closed then: hints are waited for
@@ -168,7 +165,7 @@ const (
 	defaultInterval = 30 * time.Second      // where no workflow says how often to look
 )
 
-// Run watches until ctx ends, or Idle is over. The caller holds the lease. What goes wrong is logged and tried again
+// Run watches until ctx ends. The caller holds the lease. What goes wrong is logged and tried again
 // with the next look: the watch ends for no other reason.
 func (m *Monitor) Run(ctx context.Context) {
 	var crew sync.WaitGroup
@@ -185,9 +182,6 @@ func (m *Monitor) Run(ctx context.Context) {
 	crew.Go(func() { m.report(ctx, "notes", m.Agents.Notes(ctx, m.endWait)) })
 	crew.Go(func() { m.maintain(ctx, &crew) })
 	crew.Go(func() { m.hints(ctx, look) })
-	if m.Idle > 0 {
-		crew.Go(func() { m.endIdle(ctx, off) })
-	}
 	m.report(ctx, "look", m.Look(ctx))
 	// After the first look, which sees to the deadlines too: each of them reads all live tasks.
 	crew.Go(func() { m.watchDeadlines(ctx) })

@@ -13,19 +13,21 @@ import (
 	"orange/internal/rules/task"
 )
 
-// Call is what a program of Orange was started with. Main takes it once; nothing below looks at its own process.
+// Call is a command line with the folder, the environment, the streams and the process of the one who asks. Main takes
+// that of its own process once, a server those of others; nothing below looks at its own process.
 type Call struct {
 	Args []string // without the program's name
 	Dir  string   // the folder that it was started in
 	Lost error    // why Dir is empty: the folder may be gone
 	Env  []string // the whole environment
 	PID  int      // the process that asks, and waits for the answer
-	// There is an error where that process has ended, so that another one may have its number; nil for this process.
-	There func() error
+	// Ended answers an error where that process has ended, so that another one may have its number. It is nil for this
+	// process.
+	Ended func() error
 
 	In       io.Reader
 	Out, Err io.Writer
-	Shown    *TTY // of a process that asks another one; nil where In, Out and Err are this process's own
+	Terminal *TTY // that of a process which asks another one; nil where In, Out and Err are this process's own
 }
 
 // TTY says which streams of a call are a terminal.
@@ -34,19 +36,19 @@ type TTY struct {
 	Columns      int // of the one at Out, 0 where it does not say
 }
 
-// Above lists the processes above the one that asks, the parent first.
-func (c Call) Above() ([]task.Process, error) {
+// Ancestors lists the processes above the one that asks, the parent first.
+func (c Call) Ancestors() ([]task.Process, error) {
 	above, err := Ancestors(c.PID)
-	if c.There != nil && (err == nil || errors.Is(err, os.ErrPermission)) {
-		err = errors.Join(err, c.There())
+	if c.Ended != nil && (err == nil || errors.Is(err, os.ErrPermission)) {
+		err = errors.Join(err, c.Ended())
 	}
 	return above, err
 }
 
-// TTY says which streams are a terminal now.
+// TTY says which of its streams are a terminal.
 func (c Call) TTY() TTY {
-	if c.Shown != nil {
-		return *c.Shown
+	if c.Terminal != nil {
+		return *c.Terminal
 	}
 	t := TTY{In: isTerminal(c.In), Out: isTerminal(c.Out), Err: isTerminal(c.Err)}
 	if out, is := c.Out.(*os.File); is && t.Out {

@@ -21,7 +21,7 @@ import (
 // name is that of the lock: the kernel gives it back however its holder ends.
 const name = "monitor"
 
-// yielding is the line of a holder that yields; it has yieldTime to end what it has begun.
+// yieldLine is the line of a holder that yields; it has yieldTime to end what it has begun.
 const (
 	yieldLine = "yields"
 	yieldTime = 10 * time.Second
@@ -30,8 +30,8 @@ const (
 // Watch is the right to watch over the agents of a home.
 type Watch struct {
 	Home string // $ORANGE_HOME
-
-	yields bool // this process watches only as long as no other one wants to
+	// Yields says that this process watches only as long as no other one wants to: AskToYield of package proc asks it.
+	Yields bool
 }
 
 // Try takes the lease, if no other process has it, and notes that this process has it.
@@ -50,33 +50,13 @@ func (l Watch) Try() (release func(), free bool, err error) {
 	}, true, nil
 }
 
-// While has watch run as long as the watch is needed, if no other process watches. One that waits for the lease ends
-// it. A task that begins while watch ends has found a process that watches, and has started no other one: so it asks
-// again after it gave the lease back.
-func (l Watch) While(needed func() (bool, error), watch func() error) error {
-	l.yields = true
-	for {
-		if is, err := needed(); !is || err != nil {
-			return err
-		}
-		release, free, err := l.Try()
-		if !free || err != nil {
-			return err
-		}
-		err = watch()
-		release()
-		if err != nil {
-			return err
-		}
-	}
-}
-
 // TryLock takes the lease, if no other process has it, without a note: its holder does not watch.
 func (l Watch) TryLock() (release func(), free bool, err error) {
 	return mirror.Files{Home: l.Home}.TryLock(name)
 }
 
-// Wait takes the lease as soon as it is free, and ends a holder that yields; release is nil where ctx ended before
+// Wait takes the lease as soon as it is free, and has a holder yield that does; one that has not for long it ends.
+// release is nil where ctx ended before
 // that. It calls waits with the process that has it, and again when that changes: another process has it, or the one
 // that has it does not watch.
 func (l Watch) Wait(ctx context.Context, log *slog.Logger, waits func(holder task.Watcher)) (release func(),
@@ -96,7 +76,7 @@ func (l Watch) Wait(ctx context.Context, log *slog.Logger, waits func(holder tas
 			looked = time.Now()
 			holder := l.Watcher()
 			found, _ := holder.Trouble(looked)
-			if holder.Yields && !l.yields {
+			if holder.Yields {
 				if err := makeYield(ctx, holder, asked); err != nil {
 					return nil, err
 				}
@@ -139,7 +119,7 @@ func (l Watch) note() error {
 	self, err := proc.Self()
 	if err == nil {
 		text := strconv.Itoa(self.PID) + "\n" + self.Began + "\n"
-		if l.yields {
+		if l.Yields {
 			text += yieldLine + "\n"
 		}
 		err = proc.WriteFile(l.file(), []byte(text), task.PrivateFile)

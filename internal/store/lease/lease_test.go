@@ -153,32 +153,3 @@ func TestWait_hasAHolderYield(t *testing.T) {
 	}
 	own()
 }
-
-// A task that begins while a watch ends is watched over all the same.
-//
-//nolint:paralleltest // a program that another test starts has the lock too, for the instant until it is that program
-func TestWhile_asksAgainAfterItGaveTheLeaseBack(t *testing.T) {
-	l := Watch{Home: t.TempDir()}
-	asked, watched := 0, 0
-	needed := func() (bool, error) {
-		release, free, err := l.Try()
-		if err != nil || !free {
-			t.Fatalf("the lease is free when it asks: %v, %v", free, err)
-		}
-		release()
-		asked++
-		return asked < 3, nil
-	}
-	if err := l.While(needed, func() error { watched++; return nil }); err != nil || watched != 2 {
-		t.Errorf("it watched %d times, %v", watched, err)
-	}
-	release, _, err := l.Try()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer release()
-	yes := func() (bool, error) { return true, nil }
-	if err := l.While(yes, func() error { watched++; return nil }); err != nil || watched != 2 {
-		t.Errorf("beside another process it watched %d times, %v", watched, err)
-	}
-}

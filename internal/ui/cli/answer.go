@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"orange/internal/api/remote"
+	"orange/internal/api/socket"
 	"orange/internal/rules/printable"
 	"orange/internal/rules/record"
 	"orange/internal/rules/rejection"
@@ -120,8 +121,11 @@ func (a answerer) perform(ctx context.Context, h *Services, call remote.Call, by
 // silent is a program that does the command of a call in this process, for no terminal.
 func (a answerer) silent(h *Services, call remote.Call, out, said io.Writer) *Program {
 	one := &Program{Version: a.program.Version, Examine: a.program.Examine, services: h}
-	one.In, one.Out, one.Err = strings.NewReader(call.Stdin), printable.NewWriter(out), printable.NewWriter(said)
-	one.sent = &sent{texts: call.Files} // none is read here
+	one.In, one.Out, one.Err = strings.NewReader(""), printable.NewWriter(out), printable.NewWriter(said)
+	one.sent = &sent{items: []socket.Input{{Need: socket.Need{File: "-"}, Text: call.Stdin}}} // none is read here
+	for name, text := range call.Files {
+		one.sent.items = append(one.sent.items, socket.Input{Need: socket.Need{File: name}, Text: text})
+	}
 	return one
 }
 

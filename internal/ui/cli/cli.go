@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -44,9 +43,9 @@ type Program struct {
 	// Served is a fleet with a server, which this program asks itself; nil for none.
 	Served Served
 
-	// Ask has the server of the home do the whole command line, and reports whether there was one that did; nil where
-	// this process does it. Again says that the command may be done twice: it changes nothing, or has a key.
-	Ask func(ctx context.Context, again bool, supply func(socket.Lack) (socket.Sent, error)) (status int, done bool,
+	// Forward has the server of the home do the whole command line, and reports whether there was one that did; nil
+	// where this process does it. Again says that the command may be done twice: it changes nothing, or has a key.
+	Forward func(ctx context.Context, again bool, supply func(socket.Need) socket.Input) (status int, done bool,
 		err error)
 	// Reads is called before a command that changes nothing; nil where no one wants to know.
 	Reads func()
@@ -195,7 +194,7 @@ type work func(ctx context.Context, h *Services, args []string) error
 // run makes a command's work from a function that has the services.
 func (p *Program) run(work work) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) error {
-		if done, err := p.served(c); done || err != nil {
+		if done, err := p.forwarded(c); done || err != nil {
 			return err
 		}
 		h, err := p.open(c.Context())
@@ -207,26 +206,40 @@ func (p *Program) run(work work) func(*cobra.Command, []string) error {
 	}
 }
 
-// served has the server of the home do a command that may be asked for from elsewhere than a terminal: an operation of
-// the table, or the merge of several tasks.
-func (p *Program) served(c *cobra.Command) (done bool, err error) {
-	at := slices.IndexFunc(api.Table(), func(o api.Op) bool { return c.CommandPath() == "orange task "+o.Name })
-	if at < 0 && c.CommandPath() != "orange merge" || at >= 0 && api.Table()[at].From == 0 || flagged(c, "attach") ||
-		flagged(c, "watch") {
+// forwarded has the server of the home do a command that it may do for others.
+func (p *Program) forwarded(c *cobra.Command) (done bool, err error) {
+	reads, may := mayForward(c)
+	if !may {
 		return false, nil
 	}
-	reads := at >= 0 && api.Table()[at].Repeat == api.Reads
 	if reads && p.Reads != nil {
 		p.Reads()
 	}
-	if p.Ask == nil {
+	if p.Forward == nil {
 		return false, nil
 	}
-	status, done, err := p.Ask(c.Context(), reads || flagged(c, "key"), p.supply)
+	status, done, err := p.Forward(c.Context(), reads || flagged(c, "key"), p.supply)
 	if err == nil && done {
 		err = &ended{status}
 	}
 	return done, err
+}
+
+// mayForward reports whether a command may be asked for from elsewhere than a terminal, as an operation of the table or
+// the merge of several tasks, and whether it changes nothing.
+func mayForward(c *cobra.Command) (reads, may bool) {
+	if flagged(c, "attach") || flagged(c, "watch") {
+		return false, false
+	}
+	if c.CommandPath() == "orange merge" {
+		return false, true
+	}
+	for _, o := range api.Table() {
+		if c.CommandPath() == "orange task "+o.Name {
+			return o.Repeat == api.Reads, o.From != 0
+		}
+	}
+	return false, false
 }
 
 func flagged(c *cobra.Command, name string) bool { return c.Flags().Changed(name) }

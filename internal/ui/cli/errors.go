@@ -91,7 +91,7 @@ func (p *printer) report(err error) int {
 	if it, ok := errors.AsType[*ended](err); ok {
 		return it.status
 	}
-	if errors.Is(err, errNeeds) {
+	if errors.Is(err, errNeed) {
 		return exitFailed // it is done again, and says then what there is to say
 	}
 	if advice := proc.FilesAdvice(err); advice != "" {

@@ -2,9 +2,11 @@ package cli
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"orange/internal/api/socket"
@@ -20,46 +22,44 @@ type input struct {
 	// Terminal reports whether a person sits at In.
 	Terminal bool
 
-	sent *sent // by another process, which asks this one; nil for a command of this process
+	sent  *sent             // by another process, which asks this one; nil for a command of this process
+	given map[string]string // what the person answered to a question, for a server that did not use it
 }
 
 // sent is what a process that asks this one has sent along, and what more it is to send.
 type sent struct {
-	texts   map[string]string // of the files that flags name; "-" is the standard input
-	unread  map[string]string // why the text of a file could not be read
-	answers []string          // of the person, in the order of the questions
-	need    *socket.Lack      // what was not sent
-	asks    bool              // the process can send more
+	items []socket.Input
+	need  *socket.Need // what was not sent
+	more  bool         // the process can send more
 }
 
-// errNeeds ends a command that needs something which was not sent. It is done again, with that.
-var errNeeds = errors.New("something was not sent along")
+// errNeed ends a command that needs something which was not sent. It is done again, with that.
+var errNeed = errors.New("something was not sent along")
 
-// lacks notes what more is to be sent.
-func (s *sent) lacks(need socket.Lack) error {
-	if !s.asks {
-		return fmt.Errorf("the text of %q was not sent", need.Text)
-	}
-	s.need = &need
-	return errNeeds
+// AnswerFor has this program do a command line of another process, which has sent what it needed when it was done
+// before. need answers what the command needs besides, once it has ended.
+func (p *Program) AnswerFor(items []socket.Input) (need func() *socket.Need) {
+	p.sent = &sent{items: items, more: true}
+	return func() *socket.Need { return p.sent.need }
 }
 
-// From has this program do a command line of another process, which has sent some of what it may need. needs answers
-// what the command needed besides, once it has ended.
-func (p *Program) From(s socket.Sent) (needs func() *socket.Lack) {
-	p.sent = &sent{texts: s.Texts, unread: s.Unread, answers: s.Answers, asks: true}
-	return func() *socket.Lack { return p.sent.need }
-}
-
-// text is that of a file as it was sent.
-func (s *sent) text(name string) ([]byte, error) {
-	if why, is := s.unread[name]; is {
-		return nil, errors.New(why)
+// take is what was sent for a need. A text may be read twice; an answer is to one question, which may be asked again.
+func (s *sent) take(need socket.Need) (string, error) {
+	at := slices.IndexFunc(s.items, func(i socket.Input) bool { return i.Need == need })
+	switch {
+	case at < 0 && !s.more:
+		return "", fmt.Errorf("the text of %q was not sent", need.File)
+	case at < 0:
+		s.need = &need
+		return "", errNeed
+	case s.items[at].Wrong != "":
+		return "", errors.New(s.items[at].Wrong)
 	}
-	if text, is := s.texts[name]; is {
-		return []byte(text), nil
+	text := s.items[at].Text
+	if need.Question != "" {
+		s.items = slices.Delete(slices.Clone(s.items), at, at+1)
 	}
-	return nil, s.lacks(socket.Lack{Text: name})
+	return text, nil
 }
 
 // sure asks a person whether to go on, unless they said so already. Only people are asked: an agent has no one to
@@ -98,18 +98,21 @@ func isYes(answer string) bool {
 // answerTo is what the person at the terminal answers, without blanks around it; empty where they answer nothing.
 func (i *input) answerTo(question string) (string, error) {
 	if i.sent != nil {
-		if len(i.sent.answers) == 0 {
-			return "", i.sent.lacks(socket.Lack{Question: question})
-		}
-		answer := i.sent.answers[0]
-		i.sent.answers = i.sent.answers[1:]
-		return answer, nil
+		return i.sent.take(socket.Need{Question: question})
 	}
 	return i.asked(question), nil
 }
 
 // asked asks the person at this process's terminal.
 func (i *input) asked(question string) string {
+	if answer, is := i.given[question]; is {
+		delete(i.given, question)
+		return answer
+	}
+	return i.ask(question)
+}
+
+func (i *input) ask(question string) string {
 	if i.line != nil {
 		i.line.hold(true)
 		defer i.line.hold(false)
@@ -139,7 +142,7 @@ func (i *input) read(what, from string) (string, error) {
 		return "", nil
 	}
 	text, err := i.bytesOf(from)
-	if errors.Is(err, errNeeds) {
+	if errors.Is(err, errNeed) {
 		return "", err
 	}
 	if err != nil {
@@ -155,24 +158,34 @@ func (i *input) read(what, from string) (string, error) {
 // than a context has.
 func (i *input) bytesOf(from string) ([]byte, error) {
 	switch {
-	case i.sent != nil && (from != "-" || i.In == nil):
-		return i.sent.text(from)
+	case i.sent != nil:
+		text, err := i.sent.take(socket.Need{File: from})
+		return []byte(text), err
 	case from == "-":
 		return io.ReadAll(io.LimitReader(i.In, task.MaxContext+1))
 	}
 	return proc.ReadFile(from)
 }
 
-// supply reads what a server needs for a command of this process.
-func (i *input) supply(need socket.Lack) (socket.Sent, error) {
+// supply reads what a server needs for a command of this process. This process can read it again, where the server does
+// not do the command after all.
+func (i *input) supply(need socket.Need) socket.Input {
+	item := socket.Input{Need: need}
 	if need.Question != "" {
-		return socket.Sent{Answers: []string{i.asked(need.Question)}}, nil
+		item.Text = i.ask(need.Question)
+		i.given = map[string]string{need.Question: item.Text}
+		return item
 	}
-	text, err := i.bytesOf(need.Text)
+	text, err := i.bytesOf(need.File)
 	if err != nil {
-		return socket.Sent{Unread: map[string]string{need.Text: err.Error()}}, nil
+		item.Wrong = err.Error()
+		return item
 	}
-	return socket.Sent{Texts: map[string]string{need.Text: string(text[:min(len(text), task.MaxContext+1)])}}, nil
+	if need.File == "-" {
+		i.In = bytes.NewReader(text)
+	}
+	item.Text = string(text[:min(len(text), task.MaxContext+1)])
+	return item
 }
 
 // withInput puts the text at the standard input in the place of a value that is a dash.

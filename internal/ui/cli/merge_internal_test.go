@@ -126,7 +126,7 @@ func (w asksToPush) Merge(_ context.Context, _ string, m task.Merge, _ task.Acto
 // A question of a process that asks another one is answered by that process, before anything is merged.
 func TestMerge_asksThePersonAtTheTerminalWhetherToPush(t *testing.T) {
 	t.Parallel()
-	person := task.Actor{Role: task.RoleHuman}
+	person, push := task.Actor{Role: task.RoleHuman}, socket.Need{Question: "push the merge to origin?" + yesOrNo}
 	for _, c := range []struct {
 		in     string
 		sent   *sent
@@ -135,9 +135,10 @@ func TestMerge_asksThePersonAtTheTerminalWhetherToPush(t *testing.T) {
 	}{
 		{"y\n", nil, "always", nil},
 		{"n\n", nil, "never", nil},
-		{"", &sent{answers: []string{"yes"}}, "always", nil},
-		{"", &sent{answers: []string{""}}, "never", nil},
-		{"", &sent{asks: true}, "", errNeeds},
+		{"", &sent{items: []socket.Input{{Need: push, Text: "yes"}}}, "always", nil},
+		{"", &sent{items: []socket.Input{{Need: push}}}, "never", nil},
+		{"", &sent{items: []socket.Input{{Need: socket.Need{Question: "another?"}, Text: "y"}}, more: true}, "",
+			errNeed},
 	} {
 		pushed := ""
 		f := &finder{}
@@ -153,18 +154,20 @@ func TestMerge_asksThePersonAtTheTerminalWhetherToPush(t *testing.T) {
 // What a command needs and was not sent is said to the process that asks, once for each.
 func TestSent_namesWhatIsNeeded(t *testing.T) {
 	t.Parallel()
+	file := socket.Need{File: "f"}
 	for _, c := range []struct {
 		sent  sent
 		name  string
 		text  string
 		fails string
-		needs *socket.Lack
+		needs *socket.Need
 	}{
-		{sent{texts: map[string]string{"f": "words"}}, "f", "words", "", nil},
-		{sent{unread: map[string]string{"f": "it is gone"}}, "f", "", "cannot read the context: it is gone", nil},
+		{sent{items: []socket.Input{{Need: file, Text: "words"}}}, "f", "words", "", nil},
+		{sent{items: []socket.Input{{Need: file, Wrong: "it is gone"}}}, "f", "", "cannot read the context: it is gone",
+			nil},
 		{sent{}, "f", "", `cannot read the context: the text of "f" was not sent`, nil},
-		{sent{asks: true}, "f", "", errNeeds.Error(), &socket.Lack{Text: "f"}},
-		{sent{asks: true}, "-", "", errNeeds.Error(), &socket.Lack{Text: "-"}},
+		{sent{more: true}, "f", "", errNeed.Error(), &file},
+		{sent{more: true}, "-", "", errNeed.Error(), &socket.Need{File: "-"}},
 	} {
 		i := &input{sent: &c.sent}
 		text, err := i.readText(c.name)
@@ -176,5 +179,25 @@ func TestSent_namesWhatIsNeeded(t *testing.T) {
 			c.needs != nil && *c.sent.need != *c.needs {
 			t.Errorf("%+v: found %q, %q, and %+v is needed", c, text, said, c.sent.need)
 		}
+	}
+}
+
+// A server that ends in between leaves the command to this process, which has read its input for the server.
+func TestSupply_leavesWhatItHasReadToThisProcess(t *testing.T) {
+	t.Parallel()
+	i := &input{In: strings.NewReader("words\n"), Terminal: true}
+	i.Out, i.Err = printable.NewWriter(io.Discard), printable.NewWriter(io.Discard)
+	if got := i.supply(socket.Need{File: "-"}); got.Text != "words\n" {
+		t.Fatalf("found %+v", got)
+	}
+	if text, err := i.readText("-"); err != nil || text != "words\n" {
+		t.Errorf("found %q, %v", text, err)
+	}
+	i.In = strings.NewReader("y\nn\n")
+	if got := i.supply(socket.Need{Question: "sure?"}); got.Text != "y" {
+		t.Fatalf("found %+v", got)
+	}
+	if got, err := i.answerTo("sure?"); err != nil || got != "y" {
+		t.Errorf("found %q, %v", got, err)
 	}
 }
