@@ -130,6 +130,46 @@ func TestDied_waitsForPendingHooksThatMayExplainTheDeath(t *testing.T) {
 	}
 }
 
+// Defect: a push ends the agents of a worktree that is gone, before it makes that again. Who looked at the task while
+// it pushed counted their ends as deaths.
+func TestDied_waitsForAPushThatMayHaveEndedTheAgent(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.reach("working")
+	death, watch := w.death(id, task.RoleWorker), w.another()
+	w.watch().adds[action.PushBranch] = record.Effect{EndSeats: []string{record.EveryRole}}
+	w.rewire(func(p *engine.Ports) {
+		p.Perform = interrupted(p.Perform, func(job record.Job) {
+			if job.Hook.Action != action.PushBranch {
+				return
+			}
+			if out := watch.die(death); out.Moved {
+				t.Errorf("while it is pushed, the death led to %+v", out.Event)
+			}
+		})
+	})
+	_, err := w.RequestPR(t.Context(), id, human)
+	must(t, err)
+	if out := watch.die(death); out.Moved || len(w.events(id, history.AgentCrashed)) != 0 ||
+		w.task(id).Counters.Get(task.CrashCount) != 0 {
+		t.Errorf("an agent that the push has ended died of %+v", out.Event)
+	}
+}
+
+// A push that fails again and again holds up no death between its tries.
+func TestDied_doesNotWaitForTheNextTryOfAPush(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.reach("working")
+	w.performer.fails[action.PushBranch] = errPerformer
+	_, err := w.RequestPR(t.Context(), id, human)
+	must(t, err)
+	w.die(w.death(id, task.RoleWorker))
+	if crashes := w.events(id, history.AgentCrashed); len(crashes) != 1 || len(w.load(id).Owed) == 0 {
+		t.Errorf("%d crashes are told, and owed are %+v", len(crashes), w.load(id).Owed)
+	}
+}
+
 func TestDied_twiceInOneStatusLeadsToStuckAndCountsBoth(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

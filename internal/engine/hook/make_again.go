@@ -11,7 +11,7 @@ import (
 // makeAgain has the worktree and the branch made again that a hook is to work in, where others have removed them.
 // Agents whose folder is gone end first: nothing that they do has any effect.
 func (h *Executor) makeAgain(ctx context.Context, job record.Job) (effect record.Effect, err error) {
-	if job.Task.Workspace == "" || !worksThere(job.Hook.Action) {
+	if row, known := action.Of(job.Hook.Action); job.Task.Workspace == "" || !known || !row.WorksThere() {
 		return effect, nil
 	}
 	missing, left, err := h.Work.MissingOf(ctx, job.Task)
@@ -42,17 +42,4 @@ func (h *Executor) makeAgain(ctx context.Context, job record.Job) (effect record
 	}
 	effect.Events = clearedEvents(cleared)
 	return effect, nil
-}
-
-// worksThere reports whether an action works in the task's worktree, or on its branch.
-func worksThere(name string) bool {
-	row, known := action.Of(name)
-	if !known {
-		return false
-	}
-	switch row.Means {
-	case action.MakesWorkspace, action.StartsAgent, action.NotifiesWorker, action.Pushes, action.OpensPR:
-		return true
-	}
-	return name == action.RunCommand
 }

@@ -197,6 +197,16 @@ func waitsFor(name string) string {
 	return "the terminal server"
 }
 
+// WorksThere reports whether the action works in the task's worktree, or on its branch. Where others have removed one
+// of them, Orange ends the agents that sat there, and makes both again first.
+func (s Spec) WorksThere() bool {
+	switch s.Means {
+	case MakesWorkspace, StartsAgent, NotifiesWorker, Pushes, OpensPR:
+		return true
+	}
+	return s.Name == RunCommand
+}
+
 // Of gives the row of an action; ok is false for an action that this program does not know.
 func Of(name string) (spec Spec, ok bool) {
 	rows := table()

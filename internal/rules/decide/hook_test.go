@@ -105,13 +105,29 @@ func TestHookEnded_thatALaterStepHasDroppedSettlesNothing(t *testing.T) {
 func TestExplains_isOfHooksThatStartOrEndAgents(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]bool{action.SpawnAgent: true, action.KillSession: true, "paint": true,
-		action.Notify: false, action.Increment: false} {
+		action.Notify: false, action.Increment: false, action.PushBranch: false} {
 		if got := decide.Explains([]task.OwedHook{owed(1, name)}); got != want {
 			t.Errorf("%s: got %t, want %t", name, got, want)
 		}
 	}
 	if decide.Explains(nil) {
 		t.Error("nothing explains something")
+	}
+}
+
+// Where the worktree is gone, an attempt to push ends the agents that sat in it.
+func TestExplains_isOfAnAttemptThatWorksInTheWorktree(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]bool{action.PushBranch: true, action.CreatePR: true, action.UpdatePR: true,
+		action.Notify: false, action.SpawnNext: false, action.DeleteRemoteBranch: false} {
+		h := owed(1, name)
+		h.State, h.Began = task.HookFailed, noon
+		if got := decide.Explains([]task.OwedHook{h}); got != want {
+			t.Errorf("%s is under way: got %t, want %t", name, got, want)
+		}
+		if h.Began = (time.Time{}); decide.Explains([]task.OwedHook{h}) {
+			t.Errorf("%s waits for its next try, and explains a death", name)
+		}
 	}
 }
 

@@ -118,11 +118,13 @@ func mayForget(t task.Task, owed []task.OwedHook) bool {
 }
 
 // Explains reports whether one of the pending hooks may be the cause of an agent's end, or is about to start the next
-// agent. If so, Orange judges the end after the hook is settled.
+// agent. If so, Orange judges the end after the hook is settled. A hook that holds up nothing can be the cause only
+// while an attempt at it is under way: where the worktree is gone, the attempt ends those who sat in it.
 func Explains(owed []task.OwedHook) bool {
 	return slices.ContainsFunc(owed, func(h task.OwedHook) bool {
-		class, known := action.ClassOf(h.Action)
-		return !known || class == action.ClassStart || class == action.ClassEnd
+		row, known := action.Of(h.Action)
+		return !known || row.Class == action.ClassStart || row.Class == action.ClassEnd ||
+			row.WorksThere() && !h.Began.IsZero()
 	})
 }
 
