@@ -110,7 +110,6 @@ func (e *merging) merge(ctx context.Context, id string) (record.Outcome, string,
 	if refused == nil && earlier.git == nil {
 		order, refused = e.mergeWay(ctx, s.Task, req, in)
 	}
-	order.Results = earlier.results
 	if refused != nil && !errors.As(refused, &refusal) {
 		return record.Outcome{}, "", refused
 	}
@@ -124,6 +123,7 @@ func (e *merging) merge(ctx context.Context, id string) (record.Outcome, string,
 		return record.Outcome{}, "", refused
 	}
 	git := gitFacts(s.evidence)
+	order.Results = earlier.resultsOf(git.subject.Commit)
 	if earlier.git == nil {
 		if err := e.worthMerging(ctx, s.Task, req.To, git.subject.Commit); err != nil {
 			return record.Outcome{}, "", err

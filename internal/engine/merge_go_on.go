@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"orange/internal/rules/decide"
+	"orange/internal/rules/history"
 	"orange/internal/rules/record"
 	"orange/internal/rules/rejection"
 	"orange/internal/rules/task"
@@ -18,14 +19,26 @@ import (
 // until the task is moved.
 func mergeLock(id string) string { return id + ".merging" }
 
-// earlierMerge is what earlier tries of a merge have left in the history.
+// earlierMerge is what earlier tries of a merge have left in the history. They may have been about several commits, if
+// the branch moved on in between: then it is the merge of the last one.
 type earlierMerge struct {
 	git      *earlierLook // what git said then, if one of them did its work and was cut short before the move
 	commit   string       // that was to be merged
-	results  []string     // what the default branch was to get
-	landed   string       // which of them it has; the commit itself where that came there by other means
-	push     string       // whether origin was to get it
+	tries    []history.Event
+	landed   string // what the default branch has of it: a result, or the commit where that came there by other means
+	push     string // whether origin was to get it
 	strategy string
+}
+
+// resultsOf lists what the default branch was to get by the tries to merge a commit. Whatever it has by a merge of
+// another commit, this one is not merged by that.
+func (m earlierMerge) resultsOf(commit string) (results []string) {
+	for i := range m.tries {
+		if data := m.tries[i].Data; data[dataResult] != "" && data[dataCommit] == commit {
+			results = append(results, data[dataResult])
+		}
+	}
+	return results
 }
 
 // mergeBegun reads the tries since the last move. If the commit has something to merge the caller looks again.
@@ -48,14 +61,9 @@ func (e *merges) mergeBegun(ctx context.Context, id string) (earlierMerge, error
 // triesOf finds out what became of the tries of a merge, as far as is known without a fetch.
 func (e *merges) triesOf(ctx context.Context, t task.Task, merge decide.Unfinished) (earlier earlierMerge, err error) {
 	last := merge.Tries[0].Data
-	earlier = earlierMerge{commit: last[dataCommit], push: cmp.Or(last[dataPush], pushAlways),
+	earlier = earlierMerge{commit: last[dataCommit], tries: merge.Tries, push: cmp.Or(last[dataPush], pushAlways),
 		strategy: last[dataStrategy]}
-	for _, try := range merge.Tries {
-		if result := try.Data[dataResult]; result != "" {
-			earlier.results = append(earlier.results, result)
-		}
-	}
-	for _, result := range earlier.results {
+	for _, result := range earlier.resultsOf(earlier.commit) {
 		landed, err := e.work.Landed(ctx, t, []string{result})
 		if err != nil {
 			return earlier, err
@@ -131,11 +139,15 @@ func (e *merges) GoOnMerging(ctx context.Context, id string) (told string, open 
 	return told, true, err
 }
 
-// mergeGood moves a task whose work the default branch has.
+// mergeGood moves a task whose work the default branch has. The move is about the commit that was merged, wherever the
+// branch is by now; what it has beyond that is not merged, and people hear so.
 func (e *merges) mergeGood(ctx context.Context, t task.Task, merge decide.Unfinished, earlier earlierMerge) (
 	string, error) {
-	actor, why := merge.Actor(), merge.Tries[0].Reason
-	done := record.MergeResult{Commit: earlier.landed, How: "merged before it was cut short",
+	actor, why, beyond := merge.Actor(), merge.Tries[0].Reason, ""
+	if tip := e.work.Subject(ctx, t, false).Commit; tip != "" && tip != earlier.commit {
+		beyond = "; " + record.KeptBeyond(tip, earlier.commit)
+	}
+	done := record.MergeResult{Commit: earlier.landed, How: "merged before it was cut short" + beyond,
 		Squash: earlier.strategy == "squash" && earlier.landed != earlier.commit}
 	if !merge.Merged {
 		if err := e.noteMerge(ctx, t, actor, earlier.commit, done); err != nil {
@@ -153,7 +165,7 @@ func (e *merges) mergeGood(ctx context.Context, t task.Task, merge decide.Unfini
 		return "", err
 	}
 	return fmt.Sprintf("its merge had been cut short, and the default branch has the work; it was moved to %q",
-		out.Task.Status), nil
+		out.Task.Status) + beyond, nil
 }
 
 // mergeStays notes what follows for a task whose merge cannot be made good.

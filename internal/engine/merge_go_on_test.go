@@ -220,6 +220,85 @@ func TestMerge_thatFailsSaysSoInTheHistory(t *testing.T) {
 	}
 }
 
+// Defect: what the branch has beyond the merged commit was named to a person who merges, and not where the monitor
+// makes the merge good.
+func TestGoOnMerging_saysThatTheBranchHasMovedOn(t *testing.T) {
+	t.Parallel()
+	for name, tip := range map[string]string{"moved on": "facade1234", "as it was": "beef", "unread": ""} {
+		w, k, id := cutShort(t, false, task.Merge{})
+		w.rewire(func(p *engine.Ports) { p.Work = movedOn{k, tip} })
+		told, _ := w.goesOn(id)
+		want := "; the branch has moved on to facade1 since, and what it has beyond beef is kept there, not merged"
+		moves, merged := w.events(id, history.StatusChanged), w.events(id, history.Merged)
+		last := moves[len(moves)-1]
+		for _, text := range []string{told, last.Reason, merged[0].Reason} {
+			moved := name == "moved on"
+			if strings.HasSuffix(text, want) != moved || strings.Contains(text, "beyond") != moved {
+				t.Errorf("%s: it says %q", name, text)
+			}
+		}
+		if last.To != "done" || last.Subject.Commit != "beef" {
+			t.Errorf("%s: the move is %+v", name, last)
+		}
+	}
+}
+
+// movedOn is a repository where the task's branch has got another tip.
+type movedOn struct {
+	engine.Work
+	tip string
+}
+
+func (m movedOn) Subject(context.Context, task.Task, bool) task.Subject {
+	return task.Subject{Commit: m.tip}
+}
+
+// Defect: where a merge of an earlier commit of the branch came through late, a merge of a later commit, which had
+// begun meanwhile and was cut short, counted as done: the task was finished by a commit that no one had merged.
+func TestMerge_ofAnEarlierCommitEndsNoMergeOfALaterOne(t *testing.T) {
+	t.Parallel()
+	w, k, id := cutShort(t, true, task.Merge{})
+	late := &lateMerge{movedOn: movedOn{k, "facade"}, killed: k, landed: map[string]bool{}}
+	w.rewire(func(p *engine.Ports) { p.Work = late })
+	ctx, off := context.WithCancel(t.Context())
+	k.off = off
+	if _, _, err := w.Merge(ctx, id, task.Merge{Override: "It is mine"}, human); err == nil {
+		t.Fatal("the merge was not cut short")
+	}
+	late.landed["c0ffee"] = true
+	told, open := w.goesOn(id)
+	if one := w.task(id); one.Status != "reviewing" || !open || one.Attention != told ||
+		!strings.Contains(told, "the default branch has not got the work") {
+		t.Errorf("it is %q, told is %q, marked %q", one.Status, told, one.Attention)
+	}
+	k.off = nil
+	_, _, err := w.Merge(t.Context(), id, task.Merge{Override: "It is mine"}, human)
+	must(t, err)
+	if last := late.orders[1]; last.Commit != "facade" || !slices.Equal(last.Results, []string{"result of facade"}) {
+		t.Errorf("it is ordered again as %+v", last)
+	}
+}
+
+// lateMerge is a repository that knows which commits have landed.
+type lateMerge struct {
+	movedOn
+	killed *killed
+	landed map[string]bool
+	orders []record.MergeOrder
+}
+
+func (l *lateMerge) Landed(_ context.Context, _ task.Task, commits []string) (bool, error) {
+	return slices.ContainsFunc(commits, func(commit string) bool { return l.landed[commit] }), nil
+}
+
+func (l *lateMerge) Merge(ctx context.Context, t task.Task, order record.MergeOrder,
+	begin func(context.Context, string) error) (record.MergeResult, error) {
+	l.orders = append(l.orders, order)
+	return l.killed.Merge(ctx, t, order, func(ctx context.Context, _ string) error {
+		return begin(ctx, "result of "+order.Commit)
+	})
+}
+
 // closed has a guard in the way of every good end.
 type closed struct{ engine.Rules }
 

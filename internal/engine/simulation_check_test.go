@@ -317,7 +317,7 @@ func (s *simulation) checkQuestions(moves map[string]int) {
 		known := reason == "" || reason == "deleted" || reason == "a workspace became free" ||
 			strings.Contains(reason, "ended and left") || strings.Contains(reason, "crashes in") ||
 			strings.HasPrefix(reason, "done is what it waited for: ") && n == 1 ||
-			reason == redCheck || reason == "merged before it was cut short" ||
+			reason == redCheck || strings.HasPrefix(reason, "merged before it was cut short") ||
 			strings.HasPrefix(reason, "the merge is in conflict in ")
 		if !known || n > 1 && (reason == "" || reason == "deleted") {
 			s.breakf("no one asked for a move of %s: %q, %d times", s.short(id), reason, n)

@@ -66,7 +66,7 @@ type MergeOrder struct {
 	With     int    // commits of the local default branch that go there with it: exactly so many
 	Checks   []MergeCheck
 	Checked  []string // trees of results that were checked already
-	Results  []string // of earlier tries of this merge: one that the default branch has is this merge
+	Results  []string // of earlier tries to merge the commit: one that the default branch has is this merge
 }
 
 // ChecksInWords are the commands of the checks.
@@ -88,6 +88,12 @@ type MergeResult struct {
 	Commit string // that has the work, and that the default branch has
 	How    string // in words
 	Squash bool   // it has the work, and not the commits of the branch
+}
+
+// KeptBeyond says of a branch that was merged at a commit what becomes of the rest of it.
+func KeptBeyond(tip, commit string) string {
+	return fmt.Sprintf("the branch has moved on to %.7s since, and what it has beyond %.7s is kept there, not merged",
+		tip, commit)
 }
 
 // Unmerged is why a branch cannot be merged that was found fit for it: what it changes does not go together with what

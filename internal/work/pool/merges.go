@@ -199,8 +199,7 @@ func howOf(done merge.Merged, repo git.Repo, order record.MergeOrder) string {
 			repo.DefaultBranch, done.Behind)
 	}
 	if done.Beyond != "" {
-		how += fmt.Sprintf("; the branch has moved on to %.7s since, and what it has beyond %.7s is kept "+
-			"there, not merged", done.Beyond, order.Commit)
+		how += "; " + record.KeptBeyond(done.Beyond, order.Commit)
 	}
 	return how
 }
