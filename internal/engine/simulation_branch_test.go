@@ -104,14 +104,53 @@ func (s *simulation) noteVerdict(id, text string) {
 	}
 }
 
+// checkSubject checks what a step is about. What is judged is what is there: the commit of a move, of the begin of a
+// merge, or of a workspace is the tip when the program is started that makes the step, or becomes it later. Only the
+// move by which a merge ends goes by what was there earlier, even in another program: it is about the commit that was
+// merged, one whose merge has begun since the last move and that the default branch has, wherever the branch is now.
+// Who makes good the merge of another program, and finds that the branch has moved on, says so.
+func (s *simulation) checkSubject(p *process, t task.Task, e history.Event) {
+	b, commit := s.branch(t.ID), e.Subject.Commit
+	if e.Type == history.MergeBegun {
+		commit = e.Data["commit"]
+	}
+	makesGood := p.question == nil
+	merges := makesGood || p.question.kind == "merge" || p.question.kind == overrideMerge
+	ends := merges && e.IsMove() && e.To == "done"
+	switch was := b.wasTip(commit, p); {
+	case ends && !s.isMerged(t.ID, commit):
+		s.breakf("%s ends by a merge, and is about %q, which was not merged", s.short(t.ID), commit)
+	case ends && makesGood && !was && e.Data[history.DataOverride] == "" &&
+		!strings.Contains(e.Reason, record.KeptBeyond(b.Commit(), commit)):
+		s.breakf("the merge of %q of %s is made good, and %q says nothing of %q, which is the tip", commit,
+			s.short(t.ID), e.Reason, b.Commit())
+	case ends || was || commit == "":
+	case e.IsMove(), e.Type == history.MergeBegun, e.Type == history.WorkspaceReady:
+		s.breakf("event %q of %s is about %q, which was not the tip since it was asked for", e.Type,
+			s.short(t.ID), commit)
+	}
+}
+
+// isMerged reports whether the default branch has a commit by a merge that began before the newest move of a task, and
+// after the move before that.
+func (s *simulation) isMerged(id, commit string) bool {
+	moves := 0
+	for _, e := range slices.Backward(s.audit.Events(id)) {
+		if e.IsMove() {
+			moves++
+		}
+		if moves == 1 && e.Type == history.MergeBegun && e.Data["commit"] == commit && s.base[e.Data["result"]] {
+			return true
+		}
+	}
+	return false
+}
+
 // noteSubject notes which commits a review is about from now on, and which one a person approves: each was the tip
 // at that time.
 func (s *simulation) noteSubject(p *process, t task.Task, e history.Event) {
 	b := s.branch(t.ID)
-	if e.Subject.Commit != "" && (e.IsMove() || e.Type == history.WorkspaceReady) && !b.wasTip(e.Subject.Commit, p) {
-		s.breakf("event %q of %s is about %q, which was not the tip since it was asked for", e.Type,
-			s.short(t.ID), e.Subject.Commit)
-	}
+	s.checkSubject(p, t, e)
 	switch {
 	case e.IsMove() && e.To == "agent-review" || e.Type == history.Created && t.Status == "agent-review":
 		b.about = []string{e.Subject.Commit}
