@@ -14,8 +14,8 @@ import (
 //	ID.key-N ────── all below          a request with a key holds one of a task's few while it is done
 //	ID.snapshot ─── ID.files           one snapshot of a task at a time; who takes those of several tasks locks them
 //	                                   in the order of their ids
-//	doctor ─ server ─ monitor          doctor --rebuild wants no server and no monitor; each holds its lock for its whole
-//	                                   life. A monitor of a person has "monitor", and only tries "server"
+//	doctor ─ server ─ monitor          doctor --rebuild wants no server and no monitor; each holds its lock for its
+//	                                   whole life. A monitor of a person has "monitor", and only tries "server"
 //	ID.hooks ──┬─── ID.environment     one process performs a task's hooks; a hook that starts an agent reads what
 //	           │                       environment is kept for it
 //	           └─┐
