@@ -395,3 +395,23 @@ func TestRun_letsAProgramKeepADeviceOpen(t *testing.T) {
 		t.Errorf("it said %q, %v", res.Text(), err)
 	}
 }
+
+func TestDetachAndHear_answersTheFirstLineAlone(t *testing.T) {
+	t.Parallel()
+	for words, want := range map[string]string{
+		"echo ready; exec cat /dev/null": "ready", "exit 1": "", "printf half": "half",
+	} {
+		line, err := proc.DetachAndHear(t.Context(), proc.Command{Name: "sh", Args: []string{"-c", words}})
+		if err != nil || line != want {
+			t.Errorf("%q: found %q, %v", words, line, err)
+		}
+	}
+	ctx, off := context.WithCancel(t.Context())
+	off()
+	if line, err := proc.DetachAndHear(ctx, proc.Command{Name: "sh", Args: []string{"-c", "sleep 0.2"}}); err == nil {
+		t.Errorf("one that is given up says %q", line)
+	}
+	if _, err := proc.DetachAndHear(t.Context(), proc.Command{Name: "none-of-that-name"}); err == nil {
+		t.Error("a program that is not there begins")
+	}
+}
