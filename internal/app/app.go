@@ -55,7 +55,7 @@ func Run(call proc.Call, served cli.Served) int {
 	if call.Getenv(runnerMark) == "" && served == nil {
 		program.Forward = at.forward
 	}
-	return r.run(ctx, program)
+	return r.during(ctx, func(ctx context.Context) int { return program.Run(ctx, call.Args) })
 }
 
 // running is a command line while it is done.
@@ -89,9 +89,9 @@ func (r *running) services(a *app, err error) (*cli.Services, error) {
 	return a.services(), nil
 }
 
-// run does the command line and closes what it has opened.
-func (r *running) run(ctx context.Context, program *cli.Program) (status int) {
-	status = program.Run(proc.WithEnviron(ctx, r.asker.Environ), r.call.Args)
+// during does the command line and closes what it has opened.
+func (r *running) during(ctx context.Context, do func(context.Context) int) (status int) {
+	status = do(proc.WithEnviron(ctx, r.asker.Environ))
 	if r.opened != nil {
 		if err := r.opened.close(); err != nil {
 			fmt.Fprintf(messages(r.call), "orange: %v\n", err)

@@ -32,7 +32,8 @@ const lastCalls = 10 * time.Minute
 // calls are the command lines of other processes, done in this one.
 type calls struct {
 	app     *app          // of the process that does them
-	store   *sqlite.Store // for all of them, and apart from the watch of the process: neither waits for the other
+	store   *sqlite.Store // for all that write; the watch of the process has another one, so that neither waits
+	reads   *sqlite.Store // for those that only read: a commit that waits for the disk holds them up no more
 	path    string        // of the record
 	record  os.FileInfo   // what was there when store opened it
 	server  *socket.Server
@@ -57,13 +58,16 @@ func (a *app) listen(ctx context.Context) (c *calls, err error) {
 		return nil, err
 	}
 	c = &calls{app: a, path: filepath.Join(a.dir, recordName), release: release}
-	if c.store, err = sqlite.Open(ctx, c.path); err != nil {
+	if c.store, err = sqlite.Open(ctx, c.path); err == nil {
+		c.reads, err = sqlite.Open(ctx, c.path)
+	}
+	if err == nil {
+		c.record, err = os.Stat(c.path)
+	}
+	if err != nil {
+		err = errors.Join(fmt.Errorf("open the record for calls: %w", err), c.closeStores())
 		release()
 		return nil, err
-	}
-	if c.record, err = os.Stat(c.path); err != nil {
-		release()
-		return nil, errors.Join(fmt.Errorf("look at the record: %w", err), c.store.Close())
 	}
 	if c.server, err = socket.Listen(ctx, a.dir, build, a.logger, c.do); err != nil {
 		a.logger.Warn("each command does its work by itself", "component", "server", "error", err.Error())
@@ -72,21 +76,32 @@ func (a *app) listen(ctx context.Context) (c *calls, err error) {
 	return c, nil
 }
 
+func (c *calls) closeStores() (err error) {
+	for _, store := range []*sqlite.Store{c.store, c.reads} {
+		if store != nil {
+			err = errors.Join(err, store.Close())
+		}
+	}
+	return err
+}
+
 // replaced reports whether the record is gone, or another file is in its place.
 func (c *calls) replaced() bool {
 	now, err := os.Stat(c.path)
 	return errors.Is(err, os.ErrNotExist) || err == nil && !os.SameFile(now, c.record)
 }
 
-// end takes no more calls, and returns when those that it has begun are over.
-func (c *calls) end(ctx context.Context) {
+// end takes no more calls, and returns when those that it has begun are over. It calls then before it gives up the
+// lock.
+func (c *calls) end(ctx context.Context, then func()) {
 	ctx, off := context.WithTimeout(context.WithoutCancel(ctx), lastCalls)
 	defer off()
 	var err error
 	if c.server != nil {
 		err = c.server.Close(ctx)
 	}
-	err = errors.Join(err, c.store.Close())
+	then()
+	err = errors.Join(err, c.closeStores())
 	c.release()
 	if _, gone := os.Stat(c.path); gone != nil {
 		return // a line in the log would make the home again
@@ -105,7 +120,7 @@ func (a *app) serveToo(ctx context.Context) (end func()) {
 		a.logger.Warn("this process does no calls of others", "component", "server", "error", err.Error())
 		return func() {}
 	}
-	return func() { c.end(ctx) }
+	return func() { c.end(ctx, func() {}) }
 }
 
 // buildOf tells one build of the program from another one.
@@ -128,15 +143,37 @@ func (c *calls) do(ctx context.Context, call proc.Call, sent []socket.Input, rea
 	if own, ownSet := c.app.call.LookupEnv("TZ"); zone != own || set != ownSet {
 		return 0, nil, fmt.Errorf("its time zone is %q (TZ), and the server's is %q", zone, own)
 	}
+	if dir, err := home.Locate(call.Getenv); err != nil || dir != c.app.dir {
+		return 0, nil, fmt.Errorf("its home is %q, and the server's is %q", dir, c.app.dir)
+	}
 	c.app.busy.Add(1)
 	defer c.app.busy.Add(-1)
-	r := running{place: place{call: call, asker: environment.NewAsker(call.Env), busy: new(atomic.Int32),
+	r := &running{place: place{call: call, asker: environment.NewAsker(call.Env), busy: new(atomic.Int32),
 		shared: c.store}, resume: true}
+	if err := c.isPersons(ctx, r.place); err != nil {
+		return 0, nil, err
+	}
 	program := r.program()
-	program.Reads = reads
-	needed := program.AnswerFor(sent)
-	exit = r.run(ctx, program)
-	return exit, needed(), nil
+	program.Reads = func() {
+		r.shared = c.reads
+		reads()
+	}
+	exit = r.during(ctx, func(ctx context.Context) (status int) {
+		status, need, refused = program.AnswerFor(ctx, call.Args, sent)
+		return status
+	})
+	return exit, need, refused
+}
+
+// isPersons refuses an agent's call: a program that the server starts for it would have the server above it, and no
+// agent. Its process does the command itself.
+func (c *calls) isPersons(ctx context.Context, at place) error {
+	at.shared = c.reads
+	a, err := at.openToLook(proc.WithEnviron(ctx, at.asker.Environ))
+	if err != nil {
+		return err
+	}
+	return errors.Join(a.Person(ctx, "have the server do a command"), a.close())
 }
 
 // forward has the process that serves the home do this command line, where there is one. A person's starts one.
@@ -182,7 +219,8 @@ func (at place) forward(ctx context.Context, again bool, supply func(socket.Need
 // startsServer reports whether this call may start the server of a home that is there: that of a person, whose
 // configuration does not forbid it.
 func (at place) startsServer(dir string) bool {
-	if at.call.Getenv("ORANGE_SEAT") != "" {
+	who, err := at.callerAt(dir, "")
+	if err != nil || who.Secret != "" || who.Task != "" || who.Inside {
 		return false
 	}
 	if _, err := os.Stat(filepath.Join(dir, recordName)); err != nil {

@@ -57,7 +57,6 @@ func (w watch) Serve(ctx context.Context, ready func() error) error {
 			return err
 		}
 		w.serve(ctx, c)
-		c.end(ctx)
 		// A task that has begun while this server ended has found it there, and started no other one.
 		if live, err := w.live(ctx); err != nil || !live || ctx.Err() != nil || c.replaced() {
 			return err
@@ -66,16 +65,19 @@ func (w watch) Serve(ctx context.Context, ready func() error) error {
 	}
 }
 
-// serve watches as long as this server is needed.
+// serve watches as long as this server is needed, and until the calls under way have ended: no other process watches
+// meanwhile.
 func (w watch) serve(ctx context.Context, c *calls) {
-	within, off := context.WithCancel(ctx)
+	within, off := context.WithCancel(context.WithoutCancel(ctx))
 	var watching sync.WaitGroup
 	watching.Go(func() { w.watchMeanwhile(within) })
 	for ctx.Err() == nil && w.needed(ctx, c) {
 		proc.Pause(ctx, lookEvery)
 	}
-	off()
-	watching.Wait()
+	c.end(ctx, func() {
+		off()
+		watching.Wait()
+	})
 }
 
 // needed reports whether someone may need this server: there was a call a moment ago, or a task is live. What cannot be

@@ -9,7 +9,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -32,11 +34,11 @@ type Client struct {
 
 // How a call can fail.
 var (
-	ErrNoServer = errors.New("no process serves the home")               // nothing was done
-	ErrRefused  = errors.New("the server does not do this")              // nothing was done
-	ErrBroken   = errors.New("the server ended while it was at work")    // it is not known whether it was done
-	ErrHung     = errors.New("the server of the home does not answer")   // it may be done later
-	errTwice    = errors.New("the server asks for the same thing again") // a fault of this program
+	ErrNoServer = errors.New("no process serves the home")             // nothing was done
+	ErrRefused  = errors.New("the server does not do this")            // nothing was done
+	ErrBroken   = errors.New("the server ended while it was at work")  // it is not known whether it was done
+	ErrHung     = errors.New("the server of the home does not answer") // it may be done later
+	errNoNeed   = errors.New("the server asks for what the command does not name, or asks again")
 )
 
 const (
@@ -56,7 +58,7 @@ func (c *Client) Repeatable(err error) bool {
 // Call has the server do a command line, prints what it prints, and answers its exit status. Where ctx ends, the call
 // is given up, and its end is waited for.
 func (c *Client) Call(ctx context.Context, call proc.Call) (exit int, err error) {
-	web, pid, err := dial(c.Home)
+	web, pid, err := dial(c.Home, sameRights)
 	if err != nil {
 		return 0, err
 	}
@@ -70,11 +72,18 @@ func (c *Client) Call(ctx context.Context, call proc.Call) (exit int, err error)
 		if need == nil || err != nil {
 			return exit, err
 		}
-		if len(sent) > 0 && sent[len(sent)-1].Need == *need && need.Question == "" {
-			return 0, fmt.Errorf("%w: %+v", errTwice, *need)
+		if need.Question == "" && !names(call.Args, need.File) || len(sent) > 0 && sent[len(sent)-1].Need == *need {
+			return 0, fmt.Errorf("%w: %+v", errNoNeed, *need)
 		}
 		sent = append(sent, c.Supply(*need))
 	}
+}
+
+// names reports whether a command line names a file, as a word or as the value of a flag.
+func names(args []string, file string) bool {
+	return slices.ContainsFunc(args, func(word string) bool {
+		return word == file || strings.HasSuffix(word, "="+file)
+	})
 }
 
 // once asks once. The request outlives ctx for a moment: what a call that was given up came to is printed too.
@@ -100,6 +109,8 @@ func (c *Client) once(ctx context.Context, web *http.Client, one request) (exit 
 	switch {
 	case late.Load():
 		return 0, nil, ErrHung
+	case errors.Is(err, errOtherRights):
+		return 0, nil, fmt.Errorf("%w: %w", ErrRefused, err)
 	case err != nil:
 		return 0, nil, fmt.Errorf("%w: %w", ErrNoServer, err)
 	}

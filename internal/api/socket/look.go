@@ -21,7 +21,7 @@ const lookTime = 2 * time.Second
 // Look is how the server of a home is; ErrNoServer where none is there. Where it does not answer, the error is ErrHung,
 // and Health has its PID all the same.
 func Look(ctx context.Context, home string) (h Health, err error) {
-	web, pid, err := dial(home)
+	web, pid, err := dial(home, func(int) error { return nil })
 	if err != nil {
 		return h, err
 	}

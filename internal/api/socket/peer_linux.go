@@ -42,22 +42,25 @@ func onSocket(conn net.Conn, look func(fd int) error) error {
 	return nil
 }
 
-// listenerOf is the process that listens where a connection leads.
-func listenerOf(conn net.Conn) (pid int, err error) {
-	err = onSocket(conn, func(fd int) error {
-		who, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
-		if err == nil {
-			pid = int(who.Pid)
-		}
-		return err
-	})
-	return pid, err
+// peerOf is the process at the other end of a connection to this one. It refuses one with other rights than this
+// process, or another view of the machine: done here, its call could do more than it may itself, or in another place.
+func peerOf(conn net.Conn) (p peer, err error) {
+	if p, err = processOf(conn); err != nil {
+		return p, err
+	}
+	err = sameRights(p.pid)
+	if err == nil {
+		err = p.ended() // its rights were not those of another process with its number
+	}
+	if err != nil {
+		p.close()
+	}
+	return p, err
 }
 
-// peerOf is the process at the other end, as the kernel says. It refuses another user's, and one with other rights than
-// this process, or another view of the machine: done here, its call could do more than it may itself, or in another
-// place.
-func peerOf(conn net.Conn) (p peer, err error) {
+// processOf is the process at the other end of a connection, as the kernel says: the one that connected, or the one
+// that listens. It refuses another user's.
+func processOf(conn net.Conn) (p peer, err error) {
 	var who *unix.Ucred
 	err = onSocket(conn, func(fd int) (err error) {
 		if who, err = unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED); err == nil {
@@ -66,20 +69,10 @@ func peerOf(conn net.Conn) (p peer, err error) {
 		}
 		return err
 	})
-	if err != nil {
-		return p, err
-	}
-	if int(who.Uid) != os.Getuid() {
-		err = fmt.Errorf("the server is of user %s, and %s asks", userName(os.Getuid()), userName(int(who.Uid)))
-	}
-	if err == nil {
-		err = sameRights(p.pid)
-	}
-	if err == nil {
-		err = p.ended() // its rights were not those of another process with its number
-	}
-	if err != nil {
+	if err == nil && int(who.Uid) != os.Getuid() {
 		p.close()
+		err = fmt.Errorf("this process is of user %s, and the other one of %s", userName(os.Getuid()),
+			userName(int(who.Uid)))
 	}
 	return p, err
 }
@@ -159,7 +152,7 @@ func sameRights(pid int) error {
 		return err
 	}
 	if !slices.Equal(own, other) {
-		return fmt.Errorf("process %d has other rights than the server, or another view of the machine", pid)
+		return fmt.Errorf("process %d: %w", pid, errOtherRights)
 	}
 	return nil
 }

@@ -11,7 +11,8 @@ type peer struct{ pid int }
 // Supported reports whether calls are served on this system: whether it says enough about who is at the other end.
 func Supported() bool { return false }
 
-func peerOf(net.Conn) (p peer, _ error) { return p, ErrUnsupported }
-func (peer) ended() error               { return ErrUnsupported }
-func (peer) close()                     {}
-func listenerOf(net.Conn) (int, error)  { return 0, ErrUnsupported }
+func peerOf(net.Conn) (p peer, _ error)    { return p, ErrUnsupported }
+func (peer) ended() error                  { return ErrUnsupported }
+func (peer) close()                        {}
+func processOf(net.Conn) (p peer, _ error) { return p, ErrUnsupported }
+func sameRights(int) error                 { return ErrUnsupported }

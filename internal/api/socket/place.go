@@ -61,8 +61,9 @@ func isOwn(info os.FileInfo) bool {
 const dialTime = 2 * time.Second
 
 // dial makes a client of the server of a home, where a socket of this user is there; pid is the process that listens,
-// once it has connected. Another user's socket could answer in the server's place.
-func dial(home string) (web *http.Client, pid *atomic.Int64, err error) {
+// once it has connected. It gives nothing to another user's socket, nor to a process that check refuses: these could
+// answer in the server's place.
+func dial(home string, check func(pid int) error) (web *http.Client, pid *atomic.Int64, err error) {
 	at := pathOf(home)
 	info, err := os.Lstat(at)
 	if err != nil {
@@ -78,11 +79,15 @@ func dial(home string) (web *http.Client, pid *atomic.Int64, err error) {
 			if err != nil {
 				return nil, err
 			}
-			listener, err := listenerOf(conn)
+			who, err := processOf(conn)
+			if err == nil {
+				defer who.close()
+				pid.Store(int64(who.pid))
+				err = errors.Join(check(who.pid), who.ended())
+			}
 			if err != nil {
 				return nil, errors.Join(err, conn.Close())
 			}
-			pid.Store(int64(listener))
 			return conn, nil
 		}}}, pid, nil
 }

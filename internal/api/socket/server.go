@@ -63,6 +63,9 @@ type underWay struct {
 // ErrUnsupported says that this system does not say enough about who is at the other end of a socket.
 var ErrUnsupported = errors.New("calls are not served on this system")
 
+// errOtherRights says that the process at the other end may do other things than this one.
+var errOtherRights = errors.New("it has other rights than this process, or another view of the machine")
+
 // Listen begins to answer at the socket of a home, and makes the socket again where it is taken away. The caller is the
 // only process that may: what is in the place of the socket was left by one that has ended.
 func Listen(ctx context.Context, home, build string, log *slog.Logger, handle Handler) (*Server, error) {

@@ -90,7 +90,8 @@ func TestCall_sendsWhatACommandNeeds(t *testing.T) {
 		fmt.Fprint(c.Out, s[0].Text, s[1].Wrong, s[2].Text)
 		return 0, nil, nil
 	})
-	p, exit, err := ask(t.Context(), dir, "one", proc.Call{}, func(n socket.Need) socket.Input {
+	call := proc.Call{Args: []string{"create", "-", "--context=f\xff"}}
+	p, exit, err := ask(t.Context(), dir, "one", call, func(n socket.Need) socket.Input {
 		switch n.File {
 		case "-":
 			return socket.Input{Need: n, Text: "input "}
@@ -104,18 +105,21 @@ func TestCall_sendsWhatACommandNeeds(t *testing.T) {
 	}
 }
 
-// A client that cannot say what the server wants to know would ask forever.
-func TestCall_endsWhereTheServerAsksForTheSameAgain(t *testing.T) {
+// A client that cannot say what the server wants to know would ask forever. It reads no file that the command does not
+// name.
+func TestCall_endsWhereTheServerAsksForTooMuch(t *testing.T) {
 	t.Parallel()
 	dir := home(t)
 	serve(t, dir, func(context.Context, proc.Call, []socket.Input, func()) (int, *socket.Need, error) {
 		return 0, &socket.Need{File: "f"}, nil
 	})
-	_, _, err := ask(t.Context(), dir, "one", proc.Call{}, func(n socket.Need) socket.Input {
-		return socket.Input{Need: n}
-	})
-	if err == nil || !strings.Contains(err.Error(), "asks for the same thing again") {
-		t.Errorf("found %v", err)
+	for _, args := range [][]string{{"create", "f"}, {"create", "-", "xf"}} {
+		_, _, err := ask(t.Context(), dir, "one", proc.Call{Args: args}, func(n socket.Need) socket.Input {
+			return socket.Input{Need: n}
+		})
+		if err == nil || !strings.Contains(err.Error(), "does not name, or asks again") {
+			t.Errorf("%q: found %v", args, err)
+		}
 	}
 }
 

@@ -21,7 +21,7 @@ import (
 // name is that of the lock: the kernel gives it back however its holder ends.
 const name = "monitor"
 
-// yieldLine is the line of a holder that yields; it has yieldTime to end what it has begun.
+// yieldLine is the line of a holder that yields; after yieldTime it is named to those who wait for it.
 const (
 	yieldLine = "yields"
 	yieldTime = 10 * time.Second
@@ -55,10 +55,9 @@ func (l Watch) TryLock() (release func(), free bool, err error) {
 	return mirror.Files{Home: l.Home}.TryLock(name)
 }
 
-// Wait takes the lease as soon as it is free, and has a holder yield that does; one that has not for long it ends.
-// release is nil where ctx ended before
-// that. It calls waits with the process that has it, and again when that changes: another process has it, or the one
-// that has it does not watch.
+// Wait takes the lease as soon as it is free, and asks a holder to yield that does. release is nil where ctx ended
+// before that. It calls waits with the process that has it, and again when that changes: another process has it, or the
+// one that has it does not watch.
 func (l Watch) Wait(ctx context.Context, log *slog.Logger, waits func(holder task.Watcher)) (release func(),
 	err error) {
 	const (
@@ -77,14 +76,16 @@ func (l Watch) Wait(ctx context.Context, log *slog.Logger, waits func(holder tas
 			holder := l.Watcher()
 			found, _ := holder.Trouble(looked)
 			if holder.Yields {
-				if err := makeYield(ctx, holder, asked); err != nil {
-					return nil, err
+				if err := proc.AskToYield(task.Process{PID: holder.PID, Began: holder.Began}); err != nil {
+					return nil, fmt.Errorf("have the server watch no more: %w", err)
 				}
 				if asked.IsZero() {
 					asked = looked
 				}
-				proc.Pause(ctx, often)
-				continue
+				if looked.Sub(asked) < yieldTime {
+					proc.Pause(ctx, often)
+					continue
+				}
 			}
 			if now := holder.Name() + found; now != reported {
 				waits(holder)
@@ -96,19 +97,6 @@ func (l Watch) Wait(ctx context.Context, log *slog.Logger, waits func(holder tas
 		proc.Pause(ctx, often)
 	}
 	return nil, nil
-}
-
-// makeYield asks the process that has the lease to yield, and ends one that was asked long ago.
-func makeYield(ctx context.Context, holder task.Watcher, asked time.Time) error {
-	one := task.Process{PID: holder.PID, Began: holder.Began}
-	err := proc.AskToYield(one)
-	if err == nil && !asked.IsZero() && time.Since(asked) >= yieldTime {
-		err = proc.End(ctx, []task.Process{one}, yieldTime)
-	}
-	if err != nil {
-		return fmt.Errorf("have the server watch no more: %w", err)
-	}
-	return nil
 }
 
 // file names the process that has the lease; its time is when that process reported last that it watches.

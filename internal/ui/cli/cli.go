@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -208,38 +209,37 @@ func (p *Program) run(work work) func(*cobra.Command, []string) error {
 
 // forwarded has the server of the home do a command that it may do for others.
 func (p *Program) forwarded(c *cobra.Command) (done bool, err error) {
-	reads, may := mayForward(c)
-	if !may {
-		return false, nil
-	}
-	if reads && p.Reads != nil {
+	o, is := operationOf(c)
+	if is && o.Repeat == api.Reads && p.Reads != nil {
 		p.Reads()
 	}
-	if p.Forward == nil {
+	if p.Forward == nil || !offered(c, nil) || flagged(c, "attach") || flagged(c, "watch") {
 		return false, nil
 	}
-	status, done, err := p.Forward(c.Context(), reads || flagged(c, "key"), p.supply)
+	status, done, err := p.Forward(c.Context(), is && o.Repeat == api.Reads || flagged(c, "key"), p.supply)
 	if err == nil && done {
 		err = &ended{status}
 	}
 	return done, err
 }
 
-// mayForward reports whether a command may be asked for from elsewhere than a terminal, as an operation of the table or
-// the merge of several tasks, and whether it changes nothing.
-func mayForward(c *cobra.Command) (reads, may bool) {
-	if flagged(c, "attach") || flagged(c, "watch") {
-		return false, false
+// offered reports whether a command may be asked for from elsewhere than a terminal, as an operation of the table or
+// the merge of several tasks. Of its arguments those may not that need the terminal.
+func offered(c *cobra.Command, args []string) bool {
+	o, is := operationOf(c)
+	terminal := slices.ContainsFunc(args, func(word string) bool {
+		return strings.HasPrefix(word, "--attach") || strings.HasPrefix(word, "--watch")
+	})
+	return !terminal && (is && o.From != 0 || c.CommandPath() == "orange merge")
+}
+
+// operationOf is the row of a command in the table of operations.
+func operationOf(c *cobra.Command) (api.Op, bool) {
+	at := slices.IndexFunc(api.Table(), func(o api.Op) bool { return c.CommandPath() == "orange task "+o.Name })
+	if at < 0 {
+		return api.Op{}, false
 	}
-	if c.CommandPath() == "orange merge" {
-		return false, true
-	}
-	for _, o := range api.Table() {
-		if c.CommandPath() == "orange task "+o.Name {
-			return o.Repeat == api.Reads, o.From != 0
-		}
-	}
-	return false, false
+	return api.Table()[at], true
 }
 
 func flagged(c *cobra.Command, name string) bool { return c.Flags().Changed(name) }

@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -36,11 +37,16 @@ type sent struct {
 // errNeed ends a command that needs something which was not sent. It is done again, with that.
 var errNeed = errors.New("something was not sent along")
 
-// AnswerFor has this program do a command line of another process, which has sent what it needed when it was done
-// before. need answers what the command needs besides, once it has ended.
-func (p *Program) AnswerFor(items []socket.Input) (need func() *socket.Need) {
+// AnswerFor does a command line of another process, which has sent what it needed when it was done before: only what
+// may be asked for from elsewhere than a terminal. need is what the command needs besides.
+func (p *Program) AnswerFor(ctx context.Context, args []string, items []socket.Input) (status int, need *socket.Need,
+	refused error) {
+	if c, _, err := p.root().Find(args); err != nil || !offered(c, args) {
+		return 0, nil, errors.New("it does no such command for others")
+	}
 	p.sent = &sent{items: items, more: true}
-	return func() *socket.Need { return p.sent.need }
+	status = p.Run(ctx, args)
+	return status, p.sent.need, nil
 }
 
 // take is what was sent for a need. A text may be read twice; an answer is to one question, which may be asked again.
