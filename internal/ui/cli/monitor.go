@@ -14,13 +14,16 @@ func monitorCommand(p *Program) *cobra.Command {
 	c := &cobra.Command{
 		Use: "monitor", Short: "Watch the agents, act on their ends as the workflow says, and perform pending hooks",
 		Args: between(0, 0),
-		Long: `Watch the agents until you stop it. The monitor notices a dead agent at once, and applies the exit
-rules of its task's workflow. It tries failed hooks again, starts tasks that wait for a workspace,
-and repairs files that differ from the record.
+		Long: `Watch the agents until you stop it, and serve the home where no other process does. A server in the
+background does the same, and your commands start it: see "orange server status".
 
-One monitor watches at a time. A second one waits until the first one ends, and reports it if the
-first one is stopped or does nothing. With --once it does not wait: if another process watches, it
-does nothing and exits with status 1.`,
+It notices a dead agent at once, and applies the exit rules of its task's workflow. It tries failed
+hooks again, starts tasks that wait for a workspace, and repairs files that differ from the record.
+
+One process watches at a time. A server in the background leaves the watch to a monitor. A second
+monitor waits until the first one ends, and reports it if the first one is stopped or does nothing.
+With --once it does not wait, and does nothing where another process watches. If that is a monitor
+or a dashboard, it exits with status 1.`,
 		Example: `  orange monitor
   orange monitor --once
   orange monitor --print-unit=systemd > ~/.config/systemd/user/orange-monitor.service`,
