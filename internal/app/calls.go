@@ -180,8 +180,8 @@ func (c *calls) isPersons(ctx context.Context, at place) error {
 func (at place) forward(ctx context.Context, again bool, supply func(socket.Need) socket.Input) (status int, done bool,
 	err error) {
 	dir, err := home.Locate(at.call.Getenv)
-	if err != nil || at.call.Lost != nil || !socket.Supported() {
-		return 0, false, nil // who opens the home says what is wrong
+	if err != nil || at.call.Lost != nil || !socket.Supported() || at.call.Getenv("ORANGE_SEAT") != "" {
+		return 0, false, nil // who opens the home says what is wrong, and no agent is served
 	}
 	self, err := os.Executable()
 	if err != nil {
