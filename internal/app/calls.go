@@ -31,13 +31,14 @@ const lastCalls = 10 * time.Minute
 
 // calls are the command lines of other processes, done in this one.
 type calls struct {
-	app     *app          // of the process that does them
-	store   *sqlite.Store // for all that write; the watch of the process has another one, so that neither waits
-	reads   *sqlite.Store // for those that only read: a commit that waits for the disk holds them up no more
-	path    string        // of the record
-	record  os.FileInfo   // what was there when store opened it
-	server  *socket.Server
-	release func() // the lock of the server
+	app       *app          // of the process that does them
+	store     *sqlite.Store // for all that write; the watch of the process has another one, so that neither waits
+	reads     *sqlite.Store // for those that only read: a commit that waits for the disk holds them up no more
+	path      string        // of the record
+	workflows home.Parsed   // which calls have read
+	record    os.FileInfo   // what was there when store opened it
+	server    *socket.Server
+	release   func() // the lock of the server
 }
 
 // errOtherServes says that another process does the calls of the home.
@@ -149,13 +150,13 @@ func (c *calls) do(ctx context.Context, call proc.Call, sent []socket.Input, rea
 	c.app.busy.Add(1)
 	defer c.app.busy.Add(-1)
 	r := &running{place: place{call: call, asker: environment.NewAsker(call.Env), busy: new(atomic.Int32),
-		shared: c.store}, resume: true}
+		shared: &shared{c.store, &c.workflows}}, resume: true}
 	if err := c.isPersons(ctx, r.place); err != nil {
 		return 0, nil, err
 	}
 	program := r.program()
 	program.Reads = func() {
-		r.shared = c.reads
+		r.shared = &shared{c.reads, &c.workflows}
 		reads()
 	}
 	exit = r.during(ctx, func(ctx context.Context) (status int) {
@@ -168,7 +169,7 @@ func (c *calls) do(ctx context.Context, call proc.Call, sent []socket.Input, rea
 // isPersons refuses an agent's call: a program that the server starts for it would have the server above it, and no
 // agent. Its process does the command itself.
 func (c *calls) isPersons(ctx context.Context, at place) error {
-	at.shared = c.reads
+	at.shared = &shared{c.reads, &c.workflows}
 	a, err := at.openToLook(proc.WithEnviron(ctx, at.asker.Environ))
 	if err != nil {
 		return err

@@ -73,7 +73,13 @@ type place struct {
 	call   proc.Call
 	asker  *environment.Asker
 	busy   *atomic.Int32 // above 0 while this process is not to be cut off: it has a screen, or does others' calls
-	shared *sqlite.Store // the record as it is open for all calls of this process; nil where each opens it
+	shared *shared       // what the calls that a server does have in common; nil where no server does this
+}
+
+// shared is what the calls of a home have in common that one process does.
+type shared struct {
+	store     *sqlite.Store
+	workflows *home.Parsed
 }
 
 // callerAt is all that can be known of the caller on the home in dir.
@@ -136,11 +142,11 @@ func (at place) openOnly(ctx context.Context, record string) (*app, error) {
 	if err := home.MakeFolder(dir); err != nil {
 		return nil, err
 	}
-	store := at.shared
-	if store == nil {
-		if store, err = sqlite.Open(ctx, record); err != nil {
-			return nil, err
-		}
+	var store *sqlite.Store
+	if at.shared != nil {
+		store = at.shared.store
+	} else if store, err = sqlite.Open(ctx, record); err != nil {
+		return nil, err
 	}
 	a := &app{dir: dir, self: self, store: store, files: mirror.Files{Home: dir}, place: at,
 		runner: at.call.Getenv(runnerMark) != ""}
@@ -169,6 +175,9 @@ func (a *app) connect() error {
 			_, older, err = a.queries().Unrecorded(ctx)
 			return older, err
 		}}
+	if a.shared != nil {
+		a.home.Parsed = a.shared.workflows
+	}
 	a.server = tmux.ServerOf(a.dir, a.asker.Getenv)
 	a.lease = lease.Watch{Home: a.dir}
 	a.environments = &environment.PerTask{Home: a.dir, Server: a.server, Configure: a.configureTmux, Locks: a.files,

@@ -45,10 +45,19 @@ type Home struct {
 	// Older counts the tasks that an earlier Orange left and that are not on record; nil where no one knows.
 	Older func(ctx context.Context) (int, error)
 
-	pinned sync.Map // of *workflow.Definition by digest: a text that a digest names never changes
+	// Parsed are the workflows that were read, where several of a folder share them; nil where this one keeps its own.
+	Parsed *Parsed
+
+	own    Parsed
 	proved sync.Map // what is known of workflows, by digest
 	vast   sync.Map // the digests of those of which a person has heard that they are not proved
 }
+
+// Parsed are workflows by digest, as they were read: a text that a digest names never changes. It may be used by many
+// goroutines.
+type Parsed struct{ sync.Map }
+
+func (h *Home) parsed() *Parsed { return cmp.Or(h.Parsed, &h.own) }
 
 // Listed is one workflow or harness file that can be had.
 type Listed struct {
@@ -225,7 +234,7 @@ func (h *Home) Named(ctx context.Context, name string, of task.Project) (_ *work
 	if err := h.Keeper.SaveWorkflow(ctx, ref, listed.Text); err != nil {
 		return nil, news, err
 	}
-	h.pinned.Store(name+" "+def.Digest, def)
+	h.parsed().Store(name+" "+def.Digest, def)
 	return def, news, nil
 }
 
@@ -260,7 +269,7 @@ func (h *Home) usable(name string) (*workflow.Definition, Listed, error) {
 // Pinned is the very workflow that a task was created under, regardless of what its file contains now. It is
 // parsed once. A text that is not the one with the digest is never used.
 func (h *Home) Pinned(ctx context.Context, ref task.WorkflowRef) (*workflow.Definition, error) {
-	if known, there := h.pinned.Load(ref.Name + " " + ref.Digest); there {
+	if known, there := h.parsed().Load(ref.Name + " " + ref.Digest); there {
 		return known.(*workflow.Definition), nil
 	}
 	text, err := h.Keeper.Workflow(ctx, ref.Digest)
@@ -279,7 +288,7 @@ func (h *Home) Pinned(ctx context.Context, ref task.WorkflowRef) (*workflow.Defi
 	}
 	def, err := h.ParseWorkflow(ref.Name+".yml", text)
 	if err == nil {
-		h.pinned.Store(ref.Name+" "+ref.Digest, def)
+		h.parsed().Store(ref.Name+" "+ref.Digest, def)
 	}
 	return def, err
 }

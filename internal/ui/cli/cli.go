@@ -55,8 +55,9 @@ type Program struct {
 }
 
 // Run runs one command line and answers its exit status.
-func (p *Program) Run(ctx context.Context, args []string) int {
-	root := p.root()
+func (p *Program) Run(ctx context.Context, args []string) int { return p.execute(ctx, p.root(), args) }
+
+func (p *Program) execute(ctx context.Context, root *cobra.Command, args []string) int {
 	refuseUnknownTopics(root)
 	for _, word := range args {
 		if word == "--" {

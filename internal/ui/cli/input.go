@@ -41,11 +41,12 @@ var errNeed = errors.New("something was not sent along")
 // may be asked for from elsewhere than a terminal. need is what the command needs besides.
 func (p *Program) AnswerFor(ctx context.Context, args []string, items []socket.Input) (status int, need *socket.Need,
 	refused error) {
-	if c, _, err := p.root().Find(args); err != nil || !offered(c, args) {
+	root := p.root()
+	if c, _, err := root.Find(args); err != nil || !offered(c, args) {
 		return 0, nil, errors.New("it does no such command for others")
 	}
 	p.sent = &sent{items: items, more: true}
-	status = p.Run(ctx, args)
+	status = p.execute(ctx, root, args)
 	return status, p.sent.need, nil
 }
 
