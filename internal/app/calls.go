@@ -22,7 +22,7 @@ import (
 // beginTime is how long a command waits for a server that another process has begun, and beginPause how long until it
 // asks again.
 const (
-	beginTime  = time.Second
+	beginTime  = 300 * time.Millisecond
 	beginPause = 10 * time.Millisecond
 )
 
@@ -59,8 +59,8 @@ func (a *app) listen(ctx context.Context) (c *calls, err error) {
 		return nil, err
 	}
 	c = &calls{app: a, path: filepath.Join(a.dir, recordName), release: release}
-	if c.store, err = sqlite.Open(ctx, c.path); err == nil {
-		c.reads, err = sqlite.Open(ctx, c.path)
+	if c.store, err = a.store.Again(ctx); err == nil {
+		c.reads, err = a.store.Again(ctx)
 	}
 	if err == nil {
 		c.record, err = os.Stat(c.path)
@@ -113,15 +113,18 @@ func (c *calls) end(ctx context.Context, then func()) {
 	c.app.logger.Info("serving ends", "component", "server", "process", os.Getpid())
 }
 
-// serveToo does the calls of others until end is called, if no other process does. A client that finds no one does its
-// command line itself: so what cannot be served is no error.
-func (a *app) serveToo(ctx context.Context) (end func()) {
+// serveToo does the calls of others until ctx ends, if no other process does, and answers the context of a watch that
+// lasts until those under way are over. A client that finds no one does its command line itself: so what cannot be
+// served is no error.
+func (a *app) serveToo(ctx context.Context) context.Context {
 	c, err := a.listen(ctx)
 	if err != nil {
 		a.logger.Warn("this process does no calls of others", "component", "server", "error", err.Error())
-		return func() {}
+		return ctx
 	}
-	return func() { c.end(ctx, func() {}) }
+	within, off := context.WithCancel(context.WithoutCancel(ctx))
+	context.AfterFunc(ctx, func() { c.end(ctx, off) })
+	return within
 }
 
 // buildOf tells one build of the program from another one.

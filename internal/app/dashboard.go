@@ -83,8 +83,12 @@ func (a *app) showDashboard(ctx context.Context, project string, all bool) error
 				}
 				d.SetWatcher("watched by process " + holder.Name())
 			},
-			begins: func() { watching.Store(true); d.SetWatcher("watching") },
-			tells:  d.Say,
+			begins: func(ctx context.Context) context.Context {
+				watching.Store(true)
+				d.SetWatcher("watching")
+				return ctx
+			},
+			tells: d.Say,
 		})
 		watching.Store(false)
 		if err != nil {
@@ -161,7 +165,9 @@ func (a *app) afterFault(ctx context.Context, broken *dashboard.Fault, watching 
 
 // watchApart opens the home once more to watch, as another process would: it shares nothing with the screen.
 func (a *app) watchApart(ctx context.Context, on watchEvents) error {
-	other, err := a.openOnly(ctx, filepath.Join(a.dir, recordName))
+	at := a.place
+	at.record = a.store
+	other, err := at.openOnly(ctx, filepath.Join(a.dir, recordName))
 	if err != nil {
 		return err
 	}

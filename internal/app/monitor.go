@@ -56,8 +56,6 @@ func (a *app) inHome(ctx context.Context) context.Context {
 // the lease, it waits for its end first.
 func (w watch) Run(ctx context.Context, say func(string)) error {
 	debug.SetGCPercent(50) // it goes on for weeks and does little: its memory is worth more than the sweeping
-	end := func() {}
-	defer func() { end() }()
 	return w.watchOver(w.inHome(ctx), watchEvents{
 		waits: func(holder task.Watcher) {
 			if found, advice := holder.Trouble(time.Now()); found != "" {
@@ -66,9 +64,9 @@ func (w watch) Run(ctx context.Context, say func(string)) error {
 			}
 			say("another monitor is at work (process " + holder.Name() + "); waiting for its end")
 		},
-		begins: func() {
-			end = w.serveToo(ctx)
+		begins: func(ctx context.Context) context.Context {
 			say("watching " + w.dir)
+			return w.serveToo(ctx)
 		},
 		tells: say,
 	})
@@ -76,9 +74,9 @@ func (w watch) Run(ctx context.Context, say func(string)) error {
 
 // watchEvents has the functions that are called for the events of a watch over agents.
 type watchEvents struct {
-	waits  func(holder task.Watcher) // another process has the lease: this one waits for its end
-	begins func()
-	tells  func(text string) // something of a task that a person wants to know
+	waits  func(holder task.Watcher)                 // another process has the lease: this one waits for its end
+	begins func(ctx context.Context) context.Context // it watches from now on, until the one that this answers ends
+	tells  func(text string)                         // something of a task that a person wants to know
 }
 
 func (a *app) watchOver(ctx context.Context, on watchEvents) error {
@@ -91,8 +89,7 @@ func (a *app) watchOver(ctx context.Context, on watchEvents) error {
 		return err
 	}
 	defer release()
-	on.begins()
-	return a.watchAlone(ctx, m)
+	return a.watchAlone(on.begins(ctx), m)
 }
 
 // watchAlone watches in this process, which has the lease.

@@ -16,7 +16,6 @@ import (
 
 	"orange/harnesses"
 	"orange/internal/api/caller"
-	"orange/internal/app/launcher"
 	"orange/internal/engine"
 	"orange/internal/engine/hook"
 	"orange/internal/rules/task"
@@ -74,6 +73,7 @@ type place struct {
 	asker  *environment.Asker
 	busy   *atomic.Int32 // above 0 while this process is not to be cut off: it has a screen, or does others' calls
 	shared *shared       // what the calls that a server does have in common; nil where no server does this
+	record *sqlite.Store // what this process has open of the home already; nil for nothing
 }
 
 // shared is what the calls of a home have in common that one process does.
@@ -142,10 +142,8 @@ func (at place) openOnly(ctx context.Context, record string) (*app, error) {
 	if err := home.MakeFolder(dir); err != nil {
 		return nil, err
 	}
-	var store *sqlite.Store
-	if at.shared != nil {
-		store = at.shared.store
-	} else if store, err = sqlite.Open(ctx, record); err != nil {
+	store, err := at.store(ctx, record)
+	if err != nil {
 		return nil, err
 	}
 	a := &app{dir: dir, self: self, store: store, files: mirror.Files{Home: dir}, place: at,
@@ -157,6 +155,17 @@ func (at place) openOnly(ctx context.Context, record string) (*app, error) {
 		return nil, err
 	}
 	return a, nil
+}
+
+// store is the record, opened for this call where the process does not share it.
+func (at place) store(ctx context.Context, path string) (*sqlite.Store, error) {
+	switch {
+	case at.shared != nil:
+		return at.shared.store, nil
+	case at.record != nil:
+		return at.record.Again(ctx)
+	}
+	return sqlite.Open(ctx, path)
 }
 
 // connect hands every package what it needs of the others.
@@ -196,9 +205,6 @@ func (a *app) connect() error {
 		StartNext: func(ctx context.Context, of string) (string, error) { return a.engine.StartNext(ctx, of) },
 		Now:       time.Now, Conflicts: a.pool.Conflicts,
 		System: runtime.GOOS, Home: a.dir, Self: a.self, Need: a.lookout.Need,
-		Watch: func(ctx context.Context) error {
-			return launcher.EnsureServer(ctx, a.call, a.dir, a.self, nil)
-		},
 	}
 	a.engine = engine.New(engine.Ports{
 		Record: a.store, Folder: a.files, Rules: a.home,

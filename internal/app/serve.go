@@ -58,7 +58,10 @@ func (w watch) Serve(ctx context.Context, ready func() error) error {
 		}
 		w.serve(ctx, c)
 		// A task that has begun while this server ended has found it there, and started no other one.
-		if live, err := w.live(ctx); err != nil || !live || ctx.Err() != nil || c.replaced() {
+		if ctx.Err() != nil || c.replaced() {
+			return nil
+		}
+		if live, err := w.live(ctx); err != nil || !live {
 			return err
 		}
 		ready = func() error { return nil }
@@ -134,7 +137,22 @@ func (a *app) live(ctx context.Context) (bool, error) {
 }
 
 // Server is how the server of the home is.
-func (w watch) Server(ctx context.Context) (socket.Health, error) { return socket.Look(ctx, w.dir) }
+func (w watch) Server(ctx context.Context) (socket.Health, error) {
+	h, err := socket.Look(ctx, w.dir)
+	if !errors.Is(err, socket.ErrNoServer) {
+		return h, err
+	}
+	release, free, failed := w.files.TryLock(launcher.ServerLock)
+	switch {
+	case failed != nil:
+		return h, failed
+	case !free:
+		return h, errors.New("a process has the lock of the server and does no commands: it ends, or can make no " +
+			"socket; orange log --component server says more")
+	}
+	release()
+	return h, err
+}
 
 // endTime is how long a server may take to end. The calls under way may take longer; they are not cut off.
 const endTime = 15 * time.Second

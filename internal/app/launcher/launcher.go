@@ -50,7 +50,7 @@ func run(call proc.Call, messages io.Writer) int {
 		Given: func(t harness.Ticket) ([]string, error) {
 			return environment.Variables{Home: t.Home}.For(harness.Value(t.Set, "ORANGE_PROJECT"), t.Task)
 		},
-		Serve: serve, Ended: func(t harness.Ticket) error { return ensureServer(context.Background(), call, t) },
+		Serve: serve, Watch: func(t harness.Ticket) error { return ensureServer(context.Background(), call, t) },
 	}
 	return l.Run(call.Args[1])
 }

@@ -50,7 +50,8 @@ func EnsureServer(ctx context.Context, call proc.Call, home, self string, usual 
 	return err
 }
 
-// ensureServer has the end of an agent seen to where no process serves the home.
+// ensureServer has an agent watched over where no process serves the home: by this launcher, which no sandbox of the
+// agent confines.
 func ensureServer(ctx context.Context, call proc.Call, t harness.Ticket) error {
 	self, err := os.Executable()
 	if err != nil {

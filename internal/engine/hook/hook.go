@@ -89,7 +89,7 @@ type Record interface {
 	Events(ctx context.Context, id string, after int) ([]history.Event, error)
 }
 
-// Executor performs hooks. Every field but Conflicts, Need and Watch is required.
+// Executor performs hooks. Every field but Conflicts and Need is required.
 type Executor struct {
 	Sessions  Sessions
 	Processes Processes
@@ -107,8 +107,6 @@ type Executor struct {
 	// Need is why a person should look after a task now, in words; with an error it has what is known. It is nil if no
 	// one knows.
 	Need func(ctx context.Context, t task.Task) (record.Need, error)
-	// Watch sees to it that a process watches over an agent that was started; nil if others do.
-	Watch func(ctx context.Context) error
 }
 
 // Perform performs one hook. A hook that works in a worktree which others have removed, or on a branch, has both made

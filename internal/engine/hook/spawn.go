@@ -87,13 +87,7 @@ func (h *Executor) spawn(ctx context.Context, job record.Job, window, event stri
 	if err != nil {
 		return ended, fmt.Errorf("start the %s: %w", job.Role, err)
 	}
-	effect := h.spawnEffect(job, agent, pane, window, event)
-	if h.Watch != nil {
-		if err := h.Watch(ctx); err != nil {
-			effect.Said += fmt.Sprintf("; no one watches over it: %v", err)
-		}
-	}
-	return effect, nil
+	return h.spawnEffect(job, agent, pane, window, event), nil
 }
 
 // spawnEffect is what a hook did that has its agent's pane. The harness is nil where it cannot be read any more.

@@ -102,8 +102,9 @@ type Launcher struct {
 	Given func(harness.Ticket) ([]string, error)
 	// Serve answers the requests of a confined agent, whose environment is env, until ctx ends.
 	Serve func(ctx context.Context, t harness.Ticket, env []string) error
-	// Ended is called when the agent has ended and its end is noted.
-	Ended func(harness.Ticket) error
+	// Watch sees to it that a process watches over the agent. It is called before the agent begins, and when it has
+	// ended and its end is noted.
+	Watch func(harness.Ticket) error
 }
 
 // Run runs an agent by its ticket, and answers the exit status of the window. The ticket is taken away first: it
@@ -121,6 +122,7 @@ func (l Launcher) Run(path string) int {
 		fmt.Fprintf(l.Messages, "orange: cannot read the ticket %q: %v\n", path, err)
 		return cannotStart
 	}
+	l.watch(ticket)
 	end, err := l.supervise(ticket)
 	note := harness.Note{Status: end.Status, Signal: end.Signal, HungUp: end.HungUp, At: task.FormatTime(time.Now())}
 	if err != nil {
@@ -130,10 +132,14 @@ func (l Launcher) Run(path string) int {
 	if err := leave(ticket.Exit, note.Sealed(harness.Value(ticket.Set, "ORANGE_SEAT"))); err != nil {
 		fmt.Fprintf(l.Messages, "orange: cannot note the agent's end: %v\n", err)
 	}
-	if err := l.Ended(ticket); err != nil {
+	l.watch(ticket)
+	return note.Status
+}
+
+func (l Launcher) watch(ticket harness.Ticket) {
+	if err := l.Watch(ticket); err != nil {
 		fmt.Fprintf(l.Messages, "orange: no one watches over this agent: %v\n", err)
 	}
-	return note.Status
 }
 
 // leave writes a note in the place of whatever is there: who put a pipe there would have it wait. It does not wait

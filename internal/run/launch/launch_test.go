@@ -47,7 +47,7 @@ func noneGiven(harness.Ticket) ([]string, error) { return nil, nil }
 func watched(harness.Ticket) error { return nil }
 
 func launched(messages io.Writer, path string, kept func(harness.Ticket) ([]string, error)) int {
-	return Launcher{Messages: messages, Kept: kept, Given: noneGiven, Ended: watched}.Run(path)
+	return Launcher{Messages: messages, Kept: kept, Given: noneGiven, Watch: watched}.Run(path)
 }
 
 func TestRun_takesTheTicketAndNotesTheEnd(t *testing.T) {
@@ -197,7 +197,7 @@ func TestRun_answersTheRequestsOfAConfinedAgentWhileItLives(t *testing.T) {
 	must(t, err)
 	must(t, os.WriteFile(path, text, 0o600))
 	ended := false
-	status := Launcher{Messages: io.Discard, Given: noneGiven, Ended: watched,
+	status := Launcher{Messages: io.Discard, Given: noneGiven, Watch: watched,
 		Kept: func(harness.Ticket) ([]string, error) { return os.Environ(), nil },
 		Serve: func(ctx context.Context, _ harness.Ticket, env []string) error {
 			if harness.Value(env, "SEEN") != "this" {
@@ -213,17 +213,20 @@ func TestRun_answersTheRequestsOfAConfinedAgentWhileItLives(t *testing.T) {
 	}
 }
 
-// Who watches finds the note, and the window says where no one can.
-func TestRun_hasTheEndSeenTo(t *testing.T) {
+// Who watches is there from the beginning, and finds the note of the end. The window says where no one can.
+func TestRun_hasTheAgentWatchedOver(t *testing.T) {
 	home, path := ticketOf(t, "/bin/true")
 	var said bytes.Buffer
-	status := Launcher{Messages: &said, Kept: noneGiven, Given: noneGiven, Ended: func(ticket harness.Ticket) error {
-		if _, found, err := Ending(ticket.Home, 7, seat); ticket.Home != home || !found || err != nil {
-			t.Errorf("of %q it is noted: %v, %v", ticket.Home, found, err)
+	calls := 0
+	status := Launcher{Messages: &said, Kept: noneGiven, Given: noneGiven, Watch: func(ticket harness.Ticket) error {
+		calls++
+		if _, found, err := Ending(ticket.Home, 7, seat); ticket.Home != home || found != (calls == 2) || err != nil {
+			t.Errorf("call %d: of %q it is noted: %v, %v", calls, ticket.Home, found, err)
 		}
 		return errors.New("no one is there")
 	}}.Run(path)
-	if want := "orange: no one watches over this agent: no one is there\n"; status != 0 || said.String() != want {
+	want := strings.Repeat("orange: no one watches over this agent: no one is there\n", 2)
+	if status != 0 || calls != 2 || said.String() != want {
 		t.Errorf("status %d, said %q", status, said.String())
 	}
 }
@@ -256,7 +259,7 @@ func TestRun_beginsAfreshWhereTheConversationIsGone(t *testing.T) {
 func TestRun_startsNoAgentWithoutWhatThePersonHasSet(t *testing.T) {
 	home, path := ticketOf(t, "sh", "-c", "exit 3")
 	var said bytes.Buffer
-	status := Launcher{Messages: &said, Ended: watched,
+	status := Launcher{Messages: &said, Watch: watched,
 		Kept:  func(harness.Ticket) ([]string, error) { return os.Environ(), nil },
 		Given: func(harness.Ticket) ([]string, error) { return nil, errors.New("env.json:3: found something else") },
 	}.Run(path)

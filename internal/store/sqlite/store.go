@@ -40,11 +40,9 @@ const mostCache = 512
 
 // Open opens the database at path, and makes it where it is missing. A database with another schema than this program's
 // is an error that IsOther knows; nothing of it is changed.
+//
+// A process that has the record open opens it again with Again, and never with Open.
 func Open(ctx context.Context, path string) (*Store, error) {
-	query := url.Values{"_pragma": {
-		fmt.Sprintf("busy_timeout(%d)", lockPatience.Milliseconds()), "journal_mode(WAL)", "synchronous(FULL)",
-		fmt.Sprintf("cache_size(-%d)", mostCache),
-	}}
 	// SQLite would make the file for everyone's eyes; what it makes next to it has the mode of this one. It would also
 	// open a file that cannot be written, for as long as the log of commits is there.
 	file, err := proc.OpenFile(path, os.O_RDWR|os.O_CREATE, task.PrivateFile)
@@ -70,6 +68,19 @@ func Open(ctx context.Context, path string) (*Store, error) {
 			return nil, fmt.Errorf("cannot open the record %q: %q: %w", path, path+next, proc.ErrNoFile)
 		}
 	}
+	return open(ctx, path)
+}
+
+// Again opens the record once more in this process. Open looks into the file and closes it, and with any such close the
+// system takes back all locks that the process has on the file: another program would take the log of commits for one
+// that no one uses, and delete it.
+func (s *Store) Again(ctx context.Context) (*Store, error) { return open(ctx, s.path) }
+
+func open(ctx context.Context, path string) (*Store, error) {
+	query := url.Values{"_pragma": {
+		fmt.Sprintf("busy_timeout(%d)", lockPatience.Milliseconds()), "journal_mode(WAL)", "synchronous(FULL)",
+		fmt.Sprintf("cache_size(-%d)", mostCache),
+	}}
 	source := url.URL{Scheme: "file", Path: path, RawQuery: query.Encode()}
 	db, err := sql.Open("sqlite", source.String())
 	if err != nil {

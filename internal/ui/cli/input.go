@@ -179,7 +179,7 @@ func (i *input) bytesOf(from string) ([]byte, error) {
 func (i *input) supply(need socket.Need) socket.Input {
 	item := socket.Input{Need: need}
 	if need.Question != "" {
-		item.Text = i.ask(need.Question)
+		item.Text = i.asked(need.Question)
 		i.given = map[string]string{need.Question: item.Text}
 		return item
 	}
