@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"orange/internal/rules/harness"
 	"orange/internal/rules/task"
 	"orange/internal/run/proc"
 )
@@ -110,7 +111,9 @@ func (s *mergeStorm) equip() {
 		s.t.Fatal(err)
 	}
 	s.t.Cleanup(func() { _ = s.answers.Close() })
-	s.env = append(s.env, "STORM="+s.folder, "REAL_GIT="+real,
+	// A kill is to end the whole merge: no server goes on with it.
+	s.must("orange", "server", "stop")
+	s.env = append(s.env, harness.WatchVariable+"="+harness.NoWatch, "STORM="+s.folder, "REAL_GIT="+real,
 		"PATH="+shims+":"+filepath.Dir(s.program)+":"+os.Getenv("PATH"))
 }
 

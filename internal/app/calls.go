@@ -12,6 +12,7 @@ import (
 	"orange/internal/api/remote"
 	"orange/internal/api/socket"
 	"orange/internal/app/launcher"
+	"orange/internal/rules/harness"
 	"orange/internal/rules/task"
 	"orange/internal/run/environment"
 	"orange/internal/run/proc"
@@ -221,8 +222,11 @@ func (at place) forward(ctx context.Context, again bool, supply func(socket.Need
 }
 
 // startsServer reports whether this call may start the server of a home that is there: that of a person, whose
-// configuration does not forbid it.
+// configuration and environment do not forbid it.
 func (at place) startsServer(dir string) bool {
+	if at.call.Getenv(harness.WatchVariable) == harness.NoWatch {
+		return false
+	}
 	who, err := at.callerAt(dir, "")
 	if err != nil || who.Secret != "" || who.Task != "" || who.Inside {
 		return false
