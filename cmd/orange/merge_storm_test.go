@@ -24,8 +24,9 @@ import (
 // That the test sees what it should was tried by breaking the program: it is red where pushDefault has --force in the
 // place of its lease (a commit that others pushed is gone), where advance does not name the commit that the local
 // branch was at (a commit of the person's is gone), and where mayMove does not call the check (a red commit is there).
+//
+//nolint:paralleltest // a kill is to hit the step that was drawn, and not what a busy machine makes of it
 func TestMergeStorm(t *testing.T) {
-	t.Parallel()
 	if testing.Short() {
 		t.Skip("takes long; make test-all runs it")
 	}
