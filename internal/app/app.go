@@ -41,7 +41,7 @@ func Run(call proc.Call, served cli.Served) int {
 	at := place{call: call, asker: environment.NewAsker(call.Env), busy: new(atomic.Int32)}
 	ctx, stop := proc.UntilSignal(func() { cli.EndLate(messages(call), at.busy.Load() > 0) })
 	defer stop()
-	r := running{place: at, resume: served == nil}
+	r := execution{place: at, resume: served == nil}
 	program := r.program()
 	program.FleetServer, program.Served = sibling.Fleet(call), served
 	program.MCP = func(version string, may []string) error { return sibling.Serve(call, version, may) }
@@ -58,15 +58,15 @@ func Run(call proc.Call, served cli.Served) int {
 	return r.during(ctx, func(ctx context.Context) int { return program.Run(ctx, call.Args) })
 }
 
-// running is a command line while it is done.
-type running struct {
+// execution is one run of a command line.
+type execution struct {
 	place
 	resume bool // it finishes what killed processes left undone
 	opened *app // nil as long as the home is not open
 }
 
 // program is the command line, for what any process may do with it.
-func (r *running) program() *cli.Program {
+func (r *execution) program() *cli.Program {
 	program := &cli.Program{
 		Version: cli.BuildVersion(),
 		Open: func(ctx context.Context) (*cli.Services, error) {
@@ -81,7 +81,7 @@ func (r *running) program() *cli.Program {
 	return program
 }
 
-func (r *running) services(a *app, err error) (*cli.Services, error) {
+func (r *execution) services(a *app, err error) (*cli.Services, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +90,7 @@ func (r *running) services(a *app, err error) (*cli.Services, error) {
 }
 
 // during does the command line and closes what it has opened.
-func (r *running) during(ctx context.Context, do func(context.Context) int) (status int) {
+func (r *execution) during(ctx context.Context, do func(context.Context) int) (status int) {
 	status = do(proc.WithEnviron(ctx, r.asker.Environ))
 	if r.opened != nil {
 		if err := r.opened.close(); err != nil {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"sync/atomic"
 	"time"
 
 	"orange/internal/api/remote"
@@ -153,7 +152,7 @@ func (c *calls) do(ctx context.Context, call proc.Call, sent []socket.Input, rea
 	}
 	c.app.busy.Add(1)
 	defer c.app.busy.Add(-1)
-	r := &running{place: place{call: call, asker: environment.NewAsker(call.Env), busy: new(atomic.Int32),
+	r := &execution{place: place{call: call, asker: environment.NewAsker(call.Env),
 		shared: &shared{c.store, &c.workflows}}, resume: true}
 	if err := c.isPersons(ctx, r.place); err != nil {
 		return 0, nil, err

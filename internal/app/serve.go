@@ -50,7 +50,9 @@ func (w watch) Serve(ctx context.Context, ready func() error) error {
 			return ready()
 		}
 		if err == nil {
-			err = ready()
+			if err = ready(); err != nil {
+				c.end(ctx, func() {})
+			}
 		}
 		if err != nil {
 			w.logger.Error("no server begins", "component", "server", "error", err.Error())

@@ -12,21 +12,18 @@ import (
 	"path/filepath"
 	"strconv"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"orange/internal/rules/task"
+	"orange/internal/run/proc"
 )
 
-const (
-	name    = "server.sock"
-	longest = 103 // bytes of a path that every system takes for a socket
-)
+const name = "server.sock"
 
 // pathOf is where the socket of a home is: in the home, or, where that has too long a path, in a folder of the user's
 // own that is named by the home. It depends on no variable of the one who asks.
 func pathOf(home string) string {
-	if at := filepath.Join(home, name); len(at) <= longest {
+	if at := filepath.Join(home, name); len(at) <= proc.LongestSocket {
 		return at
 	}
 	digest := sha256.Sum256([]byte(home))
@@ -45,16 +42,11 @@ func makeFolder(dir string) error {
 		return fmt.Errorf("look at the folder of the server's socket: %w", err)
 	}
 	const others = 0o022
-	if !info.IsDir() || !isOwn(info) || info.Mode()&others != 0 {
+	if !info.IsDir() || !proc.IsOwn(info) || info.Mode()&others != 0 {
 		return fmt.Errorf("cannot use %q for the socket of the server: it is no folder that you alone can write; "+
 			"correct that, or move it away", dir)
 	}
 	return nil
-}
-
-func isOwn(info os.FileInfo) bool {
-	owner, known := info.Sys().(*syscall.Stat_t)
-	return known && int(owner.Uid) == os.Getuid()
 }
 
 // dialTime is how long a connection may take.
@@ -69,7 +61,7 @@ func dial(home string, check func(pid int) error) (web *http.Client, pid *atomic
 	if err != nil {
 		return nil, nil, fmt.Errorf("%w: %w", ErrNoServer, err)
 	}
-	if !isOwn(info) {
+	if !proc.IsOwn(info) {
 		return nil, nil, fmt.Errorf("%w: %q is another user's", ErrRefused, at)
 	}
 	pid = new(atomic.Int64)
@@ -83,7 +75,10 @@ func dial(home string, check func(pid int) error) (web *http.Client, pid *atomic
 			if err == nil {
 				defer who.close()
 				pid.Store(int64(who.pid))
-				err = errors.Join(check(who.pid), who.ended())
+				err = check(who.pid)
+			}
+			if err == nil {
+				err = who.ended() // its rights were not those of another process with its number
 			}
 			if err != nil {
 				return nil, errors.Join(err, conn.Close())

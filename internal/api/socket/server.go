@@ -41,8 +41,9 @@ type Server struct {
 	http   http.Server
 	end    context.CancelFunc
 
-	listener *net.UnixListener
-	socket   os.FileInfo // the file that it listens at
+	stopKeeping context.CancelFunc // a server that ends makes its socket no more
+	listener    *net.UnixListener
+	socket      os.FileInfo // the file that it listens at
 
 	lock    sync.Mutex
 	leaving bool
@@ -90,7 +91,9 @@ func Listen(ctx context.Context, home, build string, log *slog.Logger, handle Ha
 		end()
 		return nil, err
 	}
-	go s.keep(ctx)
+	keeping, stop := context.WithCancel(ctx)
+	s.stopKeeping = stop
+	go s.keep(keeping)
 	return s, nil
 }
 
@@ -151,13 +154,6 @@ func (s *Server) Idle() time.Duration {
 	return time.Since(s.quiet)
 }
 
-// Busy reports whether a call is under way.
-func (s *Server) Busy() bool {
-	s.lock.Lock()
-	defer s.lock.Unlock()
-	return len(s.calls) > 0
-}
-
 // Close takes no more calls, cuts off those that only read, and returns when the others have ended, or ctx has: the
 // error says so. It is called once. The socket is gone then, with its folder where that is not the home.
 func (s *Server) Close(ctx context.Context) error {
@@ -175,6 +171,7 @@ func (s *Server) leave() {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	s.leaving = true
+	s.stopKeeping()
 	for _, one := range s.calls {
 		one.cutIfItReads()
 	}

@@ -17,8 +17,8 @@ import (
 	"orange/internal/run/proc"
 )
 
-// homeOf is a folder with a path that is short enough for a socket.
-func homeOf(t *testing.T) string {
+// HomeOf is a folder with a path that is short enough for a socket.
+func HomeOf(t *testing.T) string {
 	t.Helper()
 	if runtime.GOOS != "linux" {
 		t.Skip("calls are served on Linux alone")
@@ -35,7 +35,7 @@ func homeOf(t *testing.T) string {
 // twice.
 func TestCall_saysWhichServerDoesNotAnswer(t *testing.T) {
 	t.Parallel()
-	dir := homeOf(t)
+	dir := HomeOf(t)
 	listener, err := net.Listen("unix", filepath.Join(dir, name))
 	if err != nil {
 		t.Fatal(err)
@@ -55,7 +55,7 @@ func TestCall_saysWhichServerDoesNotAnswer(t *testing.T) {
 // Who removes the socket, or puts another one in its place, leaves the home without a server for a moment alone.
 func TestListen_makesTheSocketAgain(t *testing.T) {
 	t.Parallel()
-	dir := homeOf(t)
+	dir := HomeOf(t)
 	s, err := Listen(t.Context(), dir, "one", slog.New(slog.DiscardHandler),
 		func(context.Context, proc.Call, []Input, func()) (int, *Need, error) { return 5, nil, nil })
 	if err != nil {
@@ -82,7 +82,7 @@ func TestListen_makesTheSocketAgain(t *testing.T) {
 func TestRepeatable_isWhatPrintedNothing(t *testing.T) {
 	t.Parallel()
 	for _, reads := range []bool{false, true} {
-		dir := homeOf(t)
+		dir := HomeOf(t)
 		begun, dead := make(chan struct{}), make(chan struct{})
 		s, err := Listen(t.Context(), dir, "one", slog.New(slog.DiscardHandler), func(_ context.Context, c proc.Call,
 			_ []Input, note func()) (int, *Need, error) {

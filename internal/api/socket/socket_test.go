@@ -9,27 +9,12 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 
 	"orange/internal/api/socket"
 	"orange/internal/run/proc"
 )
-
-// home is a folder with a short path, as a socket needs it.
-func home(t *testing.T) string {
-	t.Helper()
-	if runtime.GOOS != "linux" {
-		t.Skip("calls are served on Linux alone")
-	}
-	dir, err := os.MkdirTemp("", "os") //nolint:usetesting // a folder of the test has too long a path
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	return dir
-}
 
 func serve(t *testing.T, dir string, do socket.Handler) *socket.Server {
 	t.Helper()
@@ -54,7 +39,7 @@ func ask(ctx context.Context, dir, build string, call proc.Call,
 func TestCall_answersWhatTheServerPrintsAndItsStatus(t *testing.T) {
 	t.Parallel()
 	for _, long := range []bool{false, true} {
-		dir := home(t)
+		dir := socket.HomeOf(t)
 		if long { // the path of a socket in it would be too long
 			dir = filepath.Join(dir, strings.Repeat("l", 120))
 			if err := os.Mkdir(dir, 0o700); err != nil {
@@ -80,7 +65,7 @@ func TestCall_answersWhatTheServerPrintsAndItsStatus(t *testing.T) {
 
 func TestCall_sendsWhatACommandNeeds(t *testing.T) {
 	t.Parallel()
-	dir := home(t)
+	dir := socket.HomeOf(t)
 	wants := []socket.Need{{File: "-"}, {File: "f\xff"}, {Question: "sure?"}}
 	serve(t, dir, func(_ context.Context, c proc.Call, s []socket.Input, _ func()) (int, *socket.Need, error) {
 		fmt.Fprint(c.Out, "again;")
@@ -109,7 +94,7 @@ func TestCall_sendsWhatACommandNeeds(t *testing.T) {
 // name.
 func TestCall_endsWhereTheServerAsksForTooMuch(t *testing.T) {
 	t.Parallel()
-	dir := home(t)
+	dir := socket.HomeOf(t)
 	serve(t, dir, func(context.Context, proc.Call, []socket.Input, func()) (int, *socket.Need, error) {
 		return 0, &socket.Need{File: "f"}, nil
 	})
@@ -126,7 +111,7 @@ func TestCall_endsWhereTheServerAsksForTooMuch(t *testing.T) {
 // What no server does the client does itself, so it must be certain that nothing was done.
 func TestCall_isNotServedByAnotherBuildOrByNone(t *testing.T) {
 	t.Parallel()
-	dir := home(t)
+	dir := socket.HomeOf(t)
 	if _, _, err := ask(t.Context(), dir, "one", proc.Call{}, nil); !errors.Is(err, socket.ErrNoServer) {
 		t.Errorf("without a server: %v", err)
 	}
@@ -148,7 +133,7 @@ func TestCall_isNotServedByAnotherBuildOrByNone(t *testing.T) {
 
 func TestClose_cutsOffWhatReadsAndWaitsForTheRest(t *testing.T) {
 	t.Parallel()
-	dir := home(t)
+	dir := socket.HomeOf(t)
 	begun, goOn := make(chan string), make(chan struct{})
 	s := serve(t, dir, func(ctx context.Context, c proc.Call, _ []socket.Input, reads func()) (int, *socket.Need,
 		error) {
@@ -192,7 +177,7 @@ func TestClose_cutsOffWhatReadsAndWaitsForTheRest(t *testing.T) {
 
 func TestACallThatIsGivenUp_saysWhatItCameTo(t *testing.T) {
 	t.Parallel()
-	dir := home(t)
+	dir := socket.HomeOf(t)
 	begun := make(chan struct{})
 	serve(t, dir, func(ctx context.Context, c proc.Call, _ []socket.Input, _ func()) (int, *socket.Need, error) {
 		close(begun)
@@ -210,7 +195,7 @@ func TestACallThatIsGivenUp_saysWhatItCameTo(t *testing.T) {
 
 func TestAFaultInACall_isTheEndOfThatCallAlone(t *testing.T) {
 	t.Parallel()
-	dir := home(t)
+	dir := socket.HomeOf(t)
 	serve(t, dir, func(_ context.Context, c proc.Call, _ []socket.Input, _ func()) (int, *socket.Need, error) {
 		if len(c.Args) > 0 {
 			panic("broken")
@@ -229,7 +214,7 @@ func TestAFaultInACall_isTheEndOfThatCallAlone(t *testing.T) {
 // A client that hangs up ends its call.
 func TestACallOfAClientThatHasGone_ends(t *testing.T) {
 	t.Parallel()
-	dir := home(t)
+	dir := socket.HomeOf(t)
 	ended := make(chan struct{})
 	serve(t, dir, func(ctx context.Context, c proc.Call, _ []socket.Input, _ func()) (int, *socket.Need, error) {
 		fmt.Fprint(c.Out, "x")
@@ -252,7 +237,7 @@ func (gone) Write([]byte) (int, error) { return 0, errGone }
 
 func TestLook_isHowTheServerIs(t *testing.T) {
 	t.Parallel()
-	dir := home(t)
+	dir := socket.HomeOf(t)
 	if _, err := socket.Look(t.Context(), dir); !errors.Is(err, socket.ErrNoServer) {
 		t.Errorf("without a server: %v", err)
 	}
@@ -280,7 +265,7 @@ func TestLook_isHowTheServerIs(t *testing.T) {
 
 func TestACallThatIsTooLarge_isRefused(t *testing.T) {
 	t.Parallel()
-	dir := home(t)
+	dir := socket.HomeOf(t)
 	serve(t, dir, func(context.Context, proc.Call, []socket.Input, func()) (int, *socket.Need, error) {
 		t.Error("it was done")
 		return 0, nil, nil

@@ -21,8 +21,7 @@ const ServerLock = "server"
 // the person who started one task, has set. Where no person has started a task yet, usual are the bearings; with none
 // of these either no server begins. A server that the person's configuration forbids ends at once.
 func EnsureServer(ctx context.Context, call proc.Call, home, self string, usual []string) error {
-	wanted := call.Getenv(harness.WatchVariable)
-	if wanted == harness.NoWatch {
+	if call.Getenv(harness.WatchVariable) == harness.NoWatch {
 		return nil
 	}
 	env, err := environment.Bearings(home)

@@ -162,3 +162,12 @@ func (b Below) in(do func(outer *os.Root) error) error {
 	}
 	return errors.Join(do(outer), outer.Close())
 }
+
+// LongestSocket is how many bytes of a path every system takes for a socket.
+const LongestSocket = 103
+
+// IsOwn reports whether a file is of this process's user.
+func IsOwn(info os.FileInfo) bool {
+	owner, known := info.Sys().(*syscall.Stat_t)
+	return known && int(owner.Uid) == os.Getuid()
+}

@@ -210,9 +210,15 @@ func (h *head) Write(text []byte) (int, error) {
 
 // Detach starts the program in a process session of its own, with no terminal and no open pipes,
 // and does not wait for it: what ends the caller's terminal does not end it, nor does the end of ctx.
-func Detach(ctx context.Context, c Command) (int, error) {
+func Detach(ctx context.Context, c Command) (int, error) { return detach(ctx, c, nil) }
+
+// detach is Detach of a program that prints to a file; nil for none.
+func detach(ctx context.Context, c Command, to *os.File) (int, error) {
 	cmd := c.prepared(context.WithoutCancel(ctx))
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if to != nil {
+		cmd.Stdout = to
+	}
 	if err := cmd.Start(); err != nil {
 		return 0, fmt.Errorf("start %q: %w", c.Name, err)
 	}
@@ -228,20 +234,16 @@ const hearTime = 10 * time.Second
 // DetachAndHear is Detach, and answers the first line that the program prints, without its end; empty where it prints
 // none. No one reads what it prints after that.
 func DetachAndHear(ctx context.Context, c Command) (line string, err error) {
-	cmd := c.prepared(context.WithoutCancel(ctx))
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	from, to, err := os.Pipe()
 	if err != nil {
 		return "", fmt.Errorf("make a pipe: %w", err)
 	}
 	defer from.Close()
-	cmd.Stdout = to
-	err = cmd.Start()
+	_, err = detach(ctx, c, to)
 	_ = to.Close() // the program has its own
 	if err != nil {
-		return "", fmt.Errorf("start %q: %w", c.Name, err)
+		return "", err
 	}
-	go func() { _ = cmd.Wait() }() // as Detach does
 	if err := from.SetReadDeadline(time.Now().Add(hearTime)); err != nil {
 		return "", fmt.Errorf("wait for %q: %w", c.Name, err)
 	}

@@ -3,7 +3,6 @@ package proc
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
@@ -26,11 +25,8 @@ func UntilAskedToYield(ctx context.Context) (of context.Context, stop func()) {
 
 // AskToYield asks a process to yield. One that has ended is no error.
 func AskToYield(p task.Process) error {
-	if alive, err := Alive(p); err != nil || !alive {
+	if err := Signal(p, yieldSignal); !errors.Is(err, os.ErrNotExist) {
 		return err
-	}
-	if err := syscall.Kill(p.PID, yieldSignal); err != nil && !errors.Is(err, syscall.ESRCH) {
-		return fmt.Errorf("ask process %d to yield: %w", p.PID, err)
 	}
 	return nil
 }

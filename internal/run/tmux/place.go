@@ -73,9 +73,6 @@ func (s *Server) usual(folder string) string {
 	return filepath.Join("/tmp", own)
 }
 
-// longestSocket is how many bytes of a path every system takes for a socket.
-const longestSocket = 103
-
 // Ready is an error where no terminal server could start: tmux is not installed, or its socket would have a path that
 // is too long.
 func (s *Server) Ready(ctx context.Context) error {
@@ -83,9 +80,9 @@ func (s *Server) Ready(ctx context.Context) error {
 		return err
 	}
 	at, err := s.where()
-	if err == nil && len(at.Socket) > longestSocket {
+	if err == nil && len(at.Socket) > proc.LongestSocket {
 		err = fmt.Errorf("the path of its socket is too long: %q has %d bytes, and systems take %d; let %s name a "+
-			"folder with a shorter path", at.Socket, len(at.Socket), longestSocket, folderVariable)
+			"folder with a shorter path", at.Socket, len(at.Socket), proc.LongestSocket, folderVariable)
 	}
 	return err
 }
@@ -101,8 +98,7 @@ func checkFolder(dir string) error {
 		return fmt.Errorf("look at the folder of the terminal server's socket: %w", err)
 	}
 	const others = 0o007
-	owner, known := info.Sys().(*syscall.Stat_t)
-	if !info.IsDir() || !known || int(owner.Uid) != os.Getuid() || info.Mode()&others != 0 {
+	if !info.IsDir() || !proc.IsOwn(info) || info.Mode()&others != 0 {
 		return fmt.Errorf("cannot use %q for the socket of the terminal server: it is no folder of yours that is "+
 			"closed to others; correct that, or move it away", dir)
 	}

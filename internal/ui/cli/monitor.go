@@ -72,12 +72,9 @@ func serveCommand(p *Program) *cobra.Command {
 		Use: "serve", Short: "Serve a home as long as it is needed", Args: between(0, 0), Hidden: true,
 		RunE: p.run(func(ctx context.Context, h *Services, _ []string) error {
 			return h.Monitor.Serve(ctx, func() error {
-				p.say("%s", Serves)
+				p.say("ready")
 				return p.flush()
 			})
 		}),
 	}
 }
-
-// Serves is what a process prints once it serves a home.
-const Serves = "ready"
