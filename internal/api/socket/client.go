@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptrace"
 	"slices"
 	"strconv"
 	"strings"
@@ -94,17 +95,20 @@ func (c *Client) once(ctx context.Context, web *http.Client, one request) (exit 
 	}
 	whole, off := context.WithCancel(context.WithoutCancel(ctx))
 	defer off()
-	req, err := http.NewRequestWithContext(whole, http.MethodPost, "http://home"+callsPath, bytes.NewReader(body))
-	if err != nil {
-		return 0, nil, fmt.Errorf("make a call: %w", err)
-	}
 	patience := takeTime
 	if c.Again {
 		patience = againTime
 	}
 	var late atomic.Bool
-	patient := time.AfterFunc(cmp.Or(c.patience, patience), func() { late.Store(true); off() })
+	patient := time.AfterFunc(dialTime+takeTime, func() { late.Store(true); off() })
 	defer patient.Stop()
+	// It counts from the connection on: what is late before that has no process that could be named, or does anything.
+	traced := httptrace.WithClientTrace(whole, &httptrace.ClientTrace{
+		GotConn: func(httptrace.GotConnInfo) { patient.Reset(cmp.Or(c.patience, patience)) }})
+	req, err := http.NewRequestWithContext(traced, http.MethodPost, "http://home"+callsPath, bytes.NewReader(body))
+	if err != nil {
+		return 0, nil, fmt.Errorf("make a call: %w", err)
+	}
 	res, err := web.Do(req)
 	switch {
 	case late.Load():
