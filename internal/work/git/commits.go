@@ -224,14 +224,28 @@ func (r Repo) Held(ctx context.Context, commits []string) (gone, loose []string,
 		if len(there) == 0 {
 			continue
 		}
-		out, err := r.Run(ctx, slices.Concat([]string{"rev-list", "--no-walk=unsorted"}, there,
-			[]string{"--not", "--branches", "--tags", "--remotes", "--glob=refs/orange"})...)
+		free, err := r.heldByNone(ctx, there)
 		if err != nil {
 			return nil, nil, fmt.Errorf("look for what holds %d commits: %w", len(there), err)
 		}
-		loose = append(loose, strings.Fields(string(out.Stdout))...)
+		loose = append(loose, free...)
 	}
 	return gone, loose, nil
+}
+
+// heldByNone are those of some commits that no branch, tag or ref of Orange's holds. Git has to sort all of them by
+// date before it walks: it ends where what comes next is held and older than what it has met.
+func (r Repo) heldByNone(ctx context.Context, commits []string) ([]string, error) {
+	out, err := r.Run(ctx, slices.Concat([]string{"rev-list"}, commits,
+		[]string{"--not", "--branches", "--tags", "--remotes", "--glob=refs/orange"})...)
+	if err != nil {
+		return nil, err
+	}
+	named := map[string]bool{} // with what they are made on
+	for _, commit := range strings.Fields(string(out.Stdout)) {
+		named[commit] = true
+	}
+	return slices.DeleteFunc(slices.Clone(commits), func(commit string) bool { return !named[commit] }), nil
 }
 
 // Heads are the tips of branches at one moment, and where the default branch is.

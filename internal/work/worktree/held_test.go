@@ -2,9 +2,11 @@ package worktree
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 )
@@ -37,6 +39,48 @@ func TestHeld_tellsWhatIsGoneAndWhatNoRefHolds(t *testing.T) {
 	if _, _, err = h.Held(t.Context(), []string{kept}); err == nil {
 		t.Error("a repository that is not there has all of them")
 	}
+}
+
+// Defect: git did not sort by date what it was asked for, and gave up at some branches that were older than a merge,
+// before it came to the branch that has it. So a merge that had landed was said to be taken back.
+func TestAMergeThatLanded_isHeldAmongOlderBranches(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	base := commitAt(t, h.Path, 1e9)
+	var older []string
+	for i := range 8 {
+		tip := commitAt(t, h.Path, 1e9+i, base)
+		gitIn(t, h.Path, "branch", "older/"+strconv.Itoa(i), tip)
+		older = append(older, tip)
+	}
+	landed := commitAt(t, h.Path, 1e9+100, base)
+	next := commitAt(t, h.Path, 1e9+200, landed)
+	gitIn(t, h.Path, "update-ref", h.OriginDefault(), commitAt(t, h.Path, 1e9+300, next))
+	_, loose, err := h.Held(t.Context(), slices.Concat([]string{landed}, older))
+	if err != nil || len(loose) > 0 {
+		t.Errorf("loose %q, %v, and all are held", loose, err)
+	}
+	alone := commitAt(t, h.Path, 1e9+250, commitAt(t, h.Path, 1e9+150, base))
+	_, loose, err = h.Held(t.Context(), slices.Concat([]string{alone}, older))
+	if err != nil || !slices.Equal(loose, []string{alone}) {
+		t.Errorf("loose %q, %v, want %q, and not what it is made on", loose, err, alone)
+	}
+}
+
+// commitAt makes a commit at a time, in seconds since 1970, which no branch has.
+func commitAt(t *testing.T, dir string, seconds int, parents ...string) string {
+	t.Helper()
+	person := fmt.Sprintf("Ada <ada@example.org> %d +0000", seconds)
+	text := "tree " + gitIn(t, dir, "rev-parse", "HEAD^{tree}") + "\n"
+	for _, parent := range parents {
+		text += "parent " + parent + "\n"
+	}
+	text += "author " + person + "\ncommitter " + person + "\n\nAt its time\n"
+	file := filepath.Join(t.TempDir(), "commit")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return gitIn(t, dir, "hash-object", "-t", "commit", "-w", file)
 }
 
 // Defect: with -q git says nothing of a lock that it meets, so nothing waited for it, and a release failed.
