@@ -1,6 +1,7 @@
 package git
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -234,18 +235,41 @@ func (r Repo) Held(ctx context.Context, commits []string) (gone, loose []string,
 }
 
 // heldByNone are those of some commits that no branch, tag or ref of Orange's holds. Git has to sort all of them by
-// date before it walks: it ends where what comes next is held and older than what it has met.
+// date before it walks: it ends where what comes next is held and older than what it has met. Where the clocks of those
+// who committed differ it ends too early, and names too many: these are looked for in all that is held.
 func (r Repo) heldByNone(ctx context.Context, commits []string) ([]string, error) {
-	out, err := r.Run(ctx, slices.Concat([]string{"rev-list"}, commits,
-		[]string{"--not", "--branches", "--tags", "--remotes", "--glob=refs/orange"})...)
+	holders := []string{"--branches", "--tags", "--remotes", "--glob=refs/orange"}
+	out, err := r.Run(ctx, slices.Concat([]string{"rev-list"}, commits, []string{"--not"}, holders)...)
 	if err != nil {
 		return nil, err
 	}
-	named := map[string]bool{} // with what they are made on
+	named := unseen{left: map[string]bool{}} // with what they are made on
 	for _, commit := range strings.Fields(string(out.Stdout)) {
-		named[commit] = true
+		named.left[commit] = true
 	}
-	return slices.DeleteFunc(slices.Clone(commits), func(commit string) bool { return !named[commit] }), nil
+	if len(named.left) > 0 {
+		_, err = r.Do(ctx, Call{Dir: r.Path, Args: append([]string{"rev-list"}, holders...), stdout: &named})
+	}
+	isHeld := func(commit string) bool { return !named.left[commit] }
+	return slices.DeleteFunc(slices.Clone(commits), isHeld), err
+}
+
+// unseen has the commits of a list that are not in what git writes to it, each in a line.
+type unseen struct {
+	left map[string]bool
+	line []byte // as far as it was written
+}
+
+func (u *unseen) Write(text []byte) (int, error) {
+	u.line = append(u.line, text...)
+	for {
+		line, rest, whole := bytes.Cut(u.line, []byte("\n"))
+		if !whole {
+			return len(text), nil
+		}
+		delete(u.left, string(line))
+		u.line = rest
+	}
 }
 
 // Heads are the tips of branches at one moment, and where the default branch is.

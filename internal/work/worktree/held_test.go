@@ -67,6 +67,27 @@ func TestAMergeThatLanded_isHeldAmongOlderBranches(t *testing.T) {
 	}
 }
 
+// Two commits of a machine whose clock is behind hide from git's quick look what they are made on.
+func TestAMergeIsHeld_whateverTheClocksOfThoseWhoCommitted(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	tip := commitAt(t, h.Path, 1e9+100)
+	for i := range 8 {
+		tip = commitAt(t, h.Path, 1e9+101+i, tip)
+	}
+	gitIn(t, h.Path, "branch", "before", tip)
+	landed := commitAt(t, h.Path, 1e9+200, tip)
+	alone := commitAt(t, h.Path, 1e9+201, tip)
+	behind := commitAt(t, h.Path, 1e9+51, commitAt(t, h.Path, 1e9+50, landed))
+	gitIn(t, h.Path, "update-ref", h.OriginDefault(), commitAt(t, h.Path, 1e9+300, behind))
+	for _, asked := range [][]string{{landed}, {landed, alone}, {alone, landed}} {
+		_, loose, err := h.Held(t.Context(), asked)
+		if err != nil || slices.Contains(loose, landed) || len(loose) != len(asked)-1 {
+			t.Errorf("of %q loose %q, %v, want all but %q", asked, loose, err, landed)
+		}
+	}
+}
+
 // commitAt makes a commit at a time, in seconds since 1970, which no branch has.
 func commitAt(t *testing.T, dir string, seconds int, parents ...string) string {
 	t.Helper()
