@@ -2,6 +2,7 @@ package main_test
 
 import (
 	"bytes"
+	"context"
 	"database/sql"
 	"encoding/json"
 	"errors"
@@ -21,6 +22,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"orange/internal/api/socket"
 	"orange/internal/rules/harness"
 	"orange/internal/rules/task"
 	"orange/internal/run/proc"
@@ -215,12 +217,17 @@ func endNoted(home string) {
 	}
 }
 
-// quiet waits until no runner of hooks is at work: one that ends may still put the record in order.
+// quiet waits until no runner of hooks is at work, and no server does anything: one that ends may still put the record
+// in order.
 func quiet(ts *testscript.TestScript, _ bool, _ []string) {
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	late := time.After(20 * time.Second)
 	for {
+		served, err := socket.Look(context.Background(), ts.Getenv("ORANGE_HOME"))
+		if err != nil && !errors.Is(err, socket.ErrNoServer) {
+			ts.Check(err)
+		}
 		all, err := proc.WithEnvironment("ORANGE_HOME="+ts.Getenv("ORANGE_HOME"), "ORANGE_RUNNER=1")
 		ts.Check(err)
 		var left []int // the terminal that a runner started has its environment too
@@ -229,13 +236,13 @@ func quiet(ts *testscript.TestScript, _ bool, _ []string) {
 				left = append(left, p.PID)
 			}
 		}
-		if len(left) == 0 {
+		if len(left) == 0 && served.Calls == 0 {
 			return
 		}
 		select {
 		case <-tick.C:
 		case <-late:
-			ts.Fatalf("runners are still at work: %v", left)
+			ts.Fatalf("runners are still at work: %v, and what a server does: %d", left, served.Calls)
 		}
 	}
 }

@@ -4,8 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
 	"time"
 
 	"orange/internal/api/remote"
@@ -26,8 +32,12 @@ const (
 	beginPause = 10 * time.Millisecond
 )
 
-// lastCalls is how long a process that ends waits for the calls that it has begun.
-const lastCalls = 10 * time.Minute
+// lastCalls is how long a process that ends waits for the calls that it has begun, and lastHooks the same for hooks and
+// checks of its own.
+const (
+	lastCalls = 10 * time.Minute
+	lastHooks = 5 * time.Second
+)
 
 // calls are the command lines of other processes, done in this one.
 type calls struct {
@@ -39,6 +49,14 @@ type calls struct {
 	record    os.FileInfo   // what was there when store opened it
 	server    *socket.Server
 	release   func() // the lock of the server
+
+	lock    sync.Mutex
+	above   map[*proc.Programs][]task.Process // what is above each call, by the programs that were started for it
+	persons *proc.Programs                    // programs that a person has named in the configuration of the home
+	leaving bool                              // nothing of its own begins any more
+	own     sync.WaitGroup                    // hooks and checks that perform has begun
+	whole   context.Context                   // of these
+	cut     context.CancelFunc                // ends whole
 }
 
 // errOtherServes says that another process does the calls of the home.
@@ -58,7 +76,10 @@ func (a *app) listen(ctx context.Context) (c *calls, err error) {
 	if err != nil {
 		return nil, err
 	}
-	c = &calls{app: a, path: filepath.Join(a.dir, recordName), release: release}
+	c = &calls{app: a, path: filepath.Join(a.dir, recordName), release: release,
+		persons: &proc.Programs{}}
+	c.above = map[*proc.Programs][]task.Process{c.persons: {}} // a person has nothing above them that counts
+	c.whole, c.cut = context.WithCancel(context.WithoutCancel(ctx))
 	if c.store, err = a.store.Again(ctx); err == nil {
 		c.reads, err = a.store.Again(ctx)
 	}
@@ -73,6 +94,7 @@ func (a *app) listen(ctx context.Context) (c *calls, err error) {
 	if c.server, err = socket.Listen(ctx, a.dir, build, a.logger, c.do); err != nil {
 		a.logger.Warn("each command does its work by itself", "component", "server", "error", err.Error())
 	}
+	a.own = c
 	a.logger.Info("serving begins", "component", "server", "process", os.Getpid())
 	return c, nil
 }
@@ -92,7 +114,8 @@ func (c *calls) replaced() bool {
 	return errors.Is(err, os.ErrNotExist) || err == nil && !os.SameFile(now, c.record)
 }
 
-// end takes no more calls, and returns when those that it has begun are over. It calls then before it gives up the
+// end takes no more calls, and returns when those that it has begun are over, with the hooks and checks of its own: of
+// these it cuts off what takes long, and a process of its own begins that again. It calls then before it gives up the
 // lock.
 func (c *calls) end(ctx context.Context, then func()) {
 	ctx, off := context.WithTimeout(context.WithoutCancel(ctx), lastCalls)
@@ -102,6 +125,11 @@ func (c *calls) end(ctx context.Context, then func()) {
 		err = c.server.Close(ctx)
 	}
 	then()
+	c.leave()
+	late := time.AfterFunc(lastHooks, c.cut)
+	c.own.Wait()
+	late.Stop()
+	c.cut()
 	err = errors.Join(err, c.closeStores())
 	c.release()
 	if _, gone := os.Stat(c.path); gone != nil {
@@ -152,11 +180,9 @@ func (c *calls) do(ctx context.Context, call proc.Call, sent []socket.Input, rea
 	}
 	c.app.busy.Add(1)
 	defer c.app.busy.Add(-1)
-	r := &execution{place: place{call: call, asker: environment.NewAsker(call.Env),
-		shared: &shared{c.store, &c.workflows}}, resume: true}
-	if err := c.isPersons(ctx, r.place); err != nil {
-		return 0, nil, err
-	}
+	ctx, call, done := c.begin(ctx, call)
+	defer done()
+	r := c.execution(call)
 	program := r.program()
 	program.Reads = func() {
 		r.shared = &shared{c.reads, &c.workflows}
@@ -169,23 +195,106 @@ func (c *calls) do(ctx context.Context, call proc.Call, sent []socket.Input, rea
 	return exit, need, refused
 }
 
-// isPersons refuses an agent's call: a program that the server starts for it would have the server above it, and no
-// agent. Its process does the command itself.
-func (c *calls) isPersons(ctx context.Context, at place) error {
-	at.shared = &shared{c.reads, &c.workflows}
-	a, err := at.openToLook(proc.WithEnviron(ctx, at.asker.Environ))
+// execution is one of a command line in this process.
+func (c *calls) execution(call proc.Call) *execution {
+	return &execution{place: place{call: call, asker: environment.NewAsker(call.Env), busy: c.app.busy, own: c,
+		shared: &shared{c.store, &c.workflows}}, resume: true}
+}
+
+// begin notes which programs are started for a call under the context that it answers, until done is called. Where a
+// program that was started for a call asks itself, what is above it is that program and then what is above the process
+// of that call: so it is no more than what would have started it there. What this server started otherwise has the
+// server itself above it.
+func (c *calls) begin(ctx context.Context, call proc.Call) (_ context.Context, _ proc.Call, done func()) {
+	above, err := call.Ancestors()
 	if err != nil {
-		return err
+		return ctx, call, func() {} // who asks is looked up again, and fails
 	}
-	return errors.Join(a.Person(ctx, "have the server do a command"), a.close())
+	if at := slices.IndexFunc(above, func(p task.Process) bool { return p.PID == os.Getpid() }); at >= 0 {
+		started, err := proc.Lookup(call.PID)
+		if at > 0 {
+			started = above[at-1]
+		}
+		if of, found := c.startedFor(started); err == nil && found {
+			above = append(above[:at:at], of...)
+		}
+		call.Above = above
+	}
+	programs := &proc.Programs{}
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	c.above[programs] = above
+	return proc.WithPrograms(ctx, programs), call, func() {
+		c.lock.Lock()
+		defer c.lock.Unlock()
+		delete(c.above, programs)
+	}
+}
+
+// startedFor is what is above the call that a program was started for.
+func (c *calls) startedFor(one task.Process) (above []task.Process, found bool) {
+	c.lock.Lock()
+	all := maps.Clone(c.above)
+	c.lock.Unlock()
+	for programs, above := range all {
+		if programs.Has(one) {
+			return above, true
+		}
+	}
+	return nil, false
+}
+
+// leave has nothing of the server's own begin any more.
+func (c *calls) leave() {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	c.leaving = true
+}
+
+// perform does hooks or a check as a process of their own would that these arguments and this environment start, and
+// does not wait for their end. It reports whether it does: a server that ends begins nothing. What fails is in the
+// record and in the log.
+func (c *calls) perform(args, env []string) bool {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	if c.leaving {
+		return false
+	}
+	end := func() {}
+	if c.server != nil {
+		end = c.server.Begin()
+	}
+	c.app.busy.Add(1)
+	c.own.Go(func() {
+		defer end()
+		defer c.app.busy.Add(-1)
+		defer func() {
+			if why := recover(); why != nil {
+				c.app.logger.Error("hooks or a check broke", "component", "server", "args", strings.Join(args, " "),
+					"why", fmt.Sprint(why), "trace", string(debug.Stack()))
+			}
+		}()
+		r := c.execution(proc.Call{Args: args, Dir: c.app.dir, Env: env, PID: os.Getpid(),
+			Out: io.Discard, Err: io.Discard})
+		program := r.program()
+		r.during(c.whole, func(ctx context.Context) int { return program.Run(ctx, args) })
+		if c.whole.Err() == nil || c.replaced() {
+			return
+		}
+		if err := c.app.startProcess(c.whole, env, args...); err != nil {
+			c.app.logger.Error("hooks or a check were cut off", "component", "server", "args", strings.Join(args, " "),
+				"error", err.Error())
+		}
+	})
+	return true
 }
 
 // forward has the process that serves the home do this command line, where there is one. A person's starts one.
 func (at place) forward(ctx context.Context, again bool, supply func(socket.Need) socket.Input) (status int, done bool,
 	err error) {
 	dir, err := home.Locate(at.call.Getenv)
-	if err != nil || at.call.Lost != nil || !socket.Supported() || at.call.Getenv("ORANGE_SEAT") != "" {
-		return 0, false, nil // who opens the home says what is wrong, and no agent is served
+	if err != nil || at.call.Lost != nil || !socket.Supported() {
+		return 0, false, nil // who opens the home says what is wrong
 	}
 	self, err := os.Executable()
 	if err != nil {

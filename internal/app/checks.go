@@ -92,7 +92,7 @@ func (a *app) forCheck(ctx context.Context, id string) (context.Context, error) 
 // runnerMark distinguishes a runner of hooks from every other command.
 const runnerMark = "ORANGE_RUNNER"
 
-// detach starts this program with these arguments in a process that outlives this one, in a process session of its
+// detach has this program with these arguments go on where this process ends: the server does them, or a process of its
 // own.
 func (a *app) detach(ctx context.Context, args ...string) error {
 	return a.detachIn(ctx, proc.EnvironOf(ctx).Own, args...)
@@ -100,11 +100,19 @@ func (a *app) detach(ctx context.Context, args ...string) error {
 
 func (a *app) detachIn(ctx context.Context, env []string, args ...string) error {
 	env = append(env, runnerMark+"=1", "ORANGE_HOME="+a.dir)
+	if a.own != nil && a.own.perform(args, env) {
+		return nil
+	}
+	return a.startProcess(ctx, env, args...)
+}
+
+// startProcess starts this program with these arguments in a process that outlives this one.
+func (a *app) startProcess(ctx context.Context, env []string, args ...string) error {
 	_, err := proc.Detach(ctx, proc.Command{Name: a.self, Args: args, Dir: a.dir, Base: env})
 	return err
 }
 
-// runHooks performs hooks in a process of its own: whatever the hooks end, it goes on.
+// runHooks performs hooks in the server, or in a process of its own: whatever the hooks end, that goes on.
 func (a *app) runHooks(ctx context.Context, id string, person bool) error {
 	args := []string{"settle", id}
 	if person {

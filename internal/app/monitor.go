@@ -39,9 +39,17 @@ func (a *app) monitor(say func(string)) (*monitor.Monitor, error) {
 		GoOn: a.engine.GoOn, Spent: proc.Spent,
 		Tell: func(ctx context.Context, t task.Task, text string) {
 			say(strings.TrimPrefix(fmt.Sprintf("%s/%s %s: %s", t.Project, t.Branch, t.ID, text), "/ : "))
-			notifier.Notify(ctx, t, text)
+			notifier.Notify(a.forPerson(ctx), t, text)
 		},
 	}, nil
+}
+
+// forPerson is ctx for a program that a person has named in the configuration of the home: it asks as they do.
+func (a *app) forPerson(ctx context.Context) context.Context {
+	if a.own == nil {
+		return ctx
+	}
+	return proc.WithPrograms(ctx, a.own.persons)
 }
 
 // watch is the monitor as the command line asks for it.

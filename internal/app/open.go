@@ -74,6 +74,7 @@ type place struct {
 	busy   *atomic.Int32 // above 0 while this process is not to be cut off: it has a screen, or does others' calls
 	shared *shared       // what the calls that a server does have in common; nil where no server does this
 	record *sqlite.Store // what this process has open of the home already; nil for nothing
+	own    *calls        // the server in this process, which performs hooks; nil where it is none
 }
 
 // shared is what the calls of a home have in common that one process does.
@@ -84,7 +85,7 @@ type shared struct {
 
 // callerAt is all that can be known of the caller on the home in dir.
 func (at place) callerAt(dir, as string) (task.Caller, error) {
-	return caller.Of(at.call, tmux.ServerOf(dir, at.asker.Getenv), as, mirror.Files{Home: dir}.Has)
+	return caller.Of(at.call, dir, tmux.ServerOf(dir, at.asker.Getenv), as, mirror.Files{Home: dir}.Has)
 }
 
 // open opens the home, leaves the environment of an agent that started this process, and has what a killed process

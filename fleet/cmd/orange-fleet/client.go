@@ -55,7 +55,7 @@ func asPerson(do func(*client.Client) error) error {
 	if err != nil {
 		return err
 	}
-	who, err := caller.Of(proc.ThisCall(), tmux.ServerOf(dir, os.Getenv), "", mirror.Files{Home: dir}.Has)
+	who, err := caller.Of(proc.ThisCall(), dir, tmux.ServerOf(dir, os.Getenv), "", mirror.Files{Home: dir}.Has)
 	if err == nil {
 		err = decide.Home("ask other hosts", who, "")
 	}

@@ -8,9 +8,11 @@ import (
 	"fmt"
 	"os"
 	"os/user"
+	"slices"
 	"strconv"
 	"time"
 
+	"orange/internal/api/socket"
 	"orange/internal/rules/harness"
 	"orange/internal/rules/task"
 	"orange/internal/run/proc"
@@ -42,9 +44,11 @@ func Seat(call proc.Call, as string) (task.Caller, error) {
 	return c, nil
 }
 
-// Of is all that can be known of the caller on the home whose agents run on a server. known reports whether the
-// home has the folder of a task.
-func Of(call proc.Call, server *tmux.Server, as string, known func(id string) (bool, error)) (task.Caller, error) {
+// Of is all that can be known of the caller on a home whose agents run on a terminal server. known reports whether the
+// home has the folder of a task. A process below the one that does the calls of the home, which is not known to be
+// started for someone, is as one inside the terminal server.
+func Of(call proc.Call, home string, server *tmux.Server, as string, known func(id string) (bool, error)) (task.Caller,
+	error) {
 	c, err := Seat(call, as)
 	if err != nil || c.Secret != "" {
 		return c, err
@@ -62,7 +66,28 @@ func Of(call proc.Call, server *tmux.Server, as string, known func(id string) (b
 	if c.Inside, err = server.Above(c.Above); err != nil {
 		return c, fmt.Errorf("cannot tell who asks: %w", err)
 	}
+	if c.Inside {
+		return c, nil
+	}
+	if c.Inside, err = belowServer(c.Above, home); err != nil {
+		return c, fmt.Errorf("cannot tell who asks: %w", err)
+	}
 	return c, nil
+}
+
+// belowServer reports whether one of these processes does the calls of the home: this one, or another.
+func belowServer(above []task.Process, home string) (bool, error) {
+	is := func(pid int) bool {
+		return slices.ContainsFunc(above, func(p task.Process) bool { return p.PID == pid })
+	}
+	if is(os.Getpid()) {
+		return true, nil
+	}
+	pid, err := socket.Listener(home)
+	if errors.Is(err, socket.ErrNoServer) {
+		return false, nil
+	}
+	return err == nil && is(pid), err
 }
 
 // namePatience bounds the question for a person's name: no request waits for that.

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"orange/internal/rules/task"
 	"orange/internal/run/proc"
 	"orange/internal/run/tmux"
 )
@@ -38,9 +39,23 @@ func TestOf_takesTheTaskOfThisHomeAlone(t *testing.T) {
 		"a home without tasks":   {false, os.ErrNotExist, "", nil},
 		"it cannot be looked up": {false, broken, "", broken},
 	} {
-		c, err := Of(proc.ThisCall(), server, "", func(string) (bool, error) { return tt.known, tt.err })
+		c, err := Of(proc.ThisCall(), t.TempDir(), server, "", func(string) (bool, error) { return tt.known, tt.err })
 		if !errors.Is(err, tt.want) || c.Task != tt.task {
 			t.Errorf("%s: found %+v, %v", name, c, err)
+		}
+	}
+}
+
+func TestOf_belowTheServerOfTheHomeIsInside(t *testing.T) {
+	t.Setenv("ORANGE_SEAT", "")
+	server := &tmux.Server{Getenv: os.Getenv, Socket: "none", Config: filepath.Join(t.TempDir(), "tmux.conf")}
+	known := func(string) (bool, error) { return false, os.ErrNotExist }
+	call := proc.ThisCall()
+	for _, above := range [][]task.Process{{}, {{PID: os.Getpid()}}} { // with this process as the server
+		call.Above = above
+		c, err := Of(call, t.TempDir(), server, "", known)
+		if err != nil || c.Inside != (len(above) > 0) {
+			t.Errorf("below %v: found %+v, %v", above, c, err)
 		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 type Health struct {
 	PID   int       `json:"pid"`
 	Since time.Time `json:"since"`
-	Calls int       `json:"calls"` // under way
+	Calls int       `json:"calls"` // under way, with hooks and checks that it does
 }
 
 // lookTime is how long a server may take to say how it is.
@@ -55,7 +55,7 @@ func hung(pid int, more string) error {
 // health answers how this server is.
 func (s *Server) health(w http.ResponseWriter, _ *http.Request) {
 	s.lock.Lock()
-	now := Health{Since: s.since, Calls: len(s.calls)}
+	now := Health{Since: s.since, Calls: len(s.calls) + s.own}
 	s.lock.Unlock()
 	_ = json.NewEncoder(w).Encode(now) // a client that has gone hears nothing
 }

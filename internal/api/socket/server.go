@@ -48,6 +48,7 @@ type Server struct {
 	lock    sync.Mutex
 	leaving bool
 	last    uint64
+	own     int       // pieces of work of the server's own that are under way
 	quiet   time.Time // when the last call began or ended
 	calls   map[uint64]*underWay
 }
@@ -144,11 +145,24 @@ func (s *Server) listen() error {
 	return nil
 }
 
+// Begin notes that work of the server's own begins, which counts as a call until end is called. Close does not wait for
+// it.
+func (s *Server) Begin() (end func()) {
+	s.count(1)
+	return func() { s.count(-1) }
+}
+
+func (s *Server) count(more int) {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	s.own, s.quiet = s.own+more, time.Now()
+}
+
 // Idle is for how long there has been no call; 0 while one is under way.
 func (s *Server) Idle() time.Duration {
 	s.lock.Lock()
 	defer s.lock.Unlock()
-	if len(s.calls) > 0 {
+	if len(s.calls)+s.own > 0 {
 		return 0
 	}
 	return time.Since(s.quiet)

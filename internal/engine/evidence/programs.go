@@ -93,7 +93,8 @@ func (p LocalPrograms) RunCheck(ctx context.Context, t task.Task, check workflow
 	if err != nil {
 		return Run{}, errors.Join(err, place.Away(context.WithoutCancel(ctx)))
 	}
-	ran, err := proc.RunLimited(ctx, proc.Command{Name: program, Args: check.Run[1:], Dir: place.Dir, Base: env},
+	ran, err := proc.RunLimited(proc.ForNoOne(ctx),
+		proc.Command{Name: program, Args: check.Run[1:], Dir: place.Dir, Base: env},
 		proc.Limits{Time: time.Duration(check.Timeout) * time.Second, Memory: checkMemory, Output: checkOutput})
 	changed := place.Stamps.Changed()
 	err = errors.Join(err, endMarked(context.WithoutCancel(ctx), marks), place.Away(context.WithoutCancel(ctx)))

@@ -23,7 +23,7 @@ func noPerson(c task.Caller) string {
 	case c.Task != "":
 		return fmt.Sprintf("no seat, and the variables of an agent of task %s (ORANGE_TASK_ID)", c.Task)
 	case c.Inside:
-		return "no seat, and a process of the terminal server that the agents run in"
+		return "no seat, and a process of the terminal server that the agents run in, or of the server of the home"
 	}
 	return ""
 }

@@ -151,8 +151,10 @@ type Caller struct {
 	As     string    // the role that it wants to act for
 	Above  []Process // the processes above it, the parent first
 	// the task of this home whose variables it carries, as an agent's process does; empty where there is none
-	Task   string
-	Inside bool // one of the processes above it is the terminal server of this home's agents
+	Task string
+	// one of the processes above it is the terminal server of this home's agents, or the server of the home, and it is
+	// not known for whom that started it
+	Inside bool
 	// the program that asks for a person, if one does, and what they allow it; they mean nothing where there is a seat
 	Via, May string
 	// the conversation that its program says the agent has; it means nothing where there is no seat

@@ -24,6 +24,7 @@ type Call struct {
 	// Ended answers an error where that process has ended, so that another one may have its number. It is nil for this
 	// process.
 	Ended func() error
+	Above []task.Process // the processes above that one, where they are known already; nil where they are looked up
 
 	In       io.Reader
 	Out, Err io.Writer
@@ -38,6 +39,9 @@ type TTY struct {
 
 // Ancestors lists the processes above the one that asks, the parent first.
 func (c Call) Ancestors() ([]task.Process, error) {
+	if c.Above != nil {
+		return c.Above, nil
+	}
 	above, err := Ancestors(c.PID)
 	if c.Ended != nil && (err == nil || errors.Is(err, os.ErrPermission)) {
 		err = errors.Join(err, c.Ended())

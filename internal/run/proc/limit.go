@@ -61,7 +61,7 @@ func RunLimited(ctx context.Context, c Command, l Limits) (LimitedResult, error)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	cmd.WaitDelay = waitDelay // for its input
 	began := time.Now()
-	err = cmd.Start()
+	err = start(ctx, cmd)
 	if closed := write.Close(); err != nil || closed != nil {
 		return LimitedResult{}, fmt.Errorf("start %q: %w", c.Name, errors.Join(err, closed))
 	}

@@ -25,7 +25,7 @@ func Lines(ctx context.Context, c Command, take func(line []byte) error) error {
 	cmd.Stderr = &said
 	out, err := cmd.StdoutPipe()
 	if err == nil {
-		err = cmd.Start()
+		err = start(ctx, cmd)
 	}
 	if err != nil {
 		return fmt.Errorf("run %q: %w", c.Name, err)

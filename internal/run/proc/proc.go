@@ -114,7 +114,7 @@ func Run(ctx context.Context, c Command) (Result, error) {
 	if c.Stdout != nil {
 		cmd.Stdout = c.Stdout
 	}
-	err := cmd.Start()
+	err := start(ctx, cmd)
 	if err == nil {
 		if c.Watched != "" {
 			go watchWhileItRuns(ctx, cmd.Process.Pid, c, end)
@@ -219,7 +219,7 @@ func detach(ctx context.Context, c Command, to *os.File) (int, error) {
 	if to != nil {
 		cmd.Stdout = to
 	}
-	if err := cmd.Start(); err != nil {
+	if err := start(ctx, cmd); err != nil {
 		return 0, fmt.Errorf("start %q: %w", c.Name, err)
 	}
 	pid := cmd.Process.Pid

@@ -20,8 +20,9 @@ func serverStatus(p *Program) *cobra.Command {
 	return &cobra.Command{
 		Use: "status", Short: "Show which process serves the home", Args: between(0, 0),
 		Long: `Show which process serves the home. A command of a person below "orange task" starts one where there
-is none. It does such commands of people, watches over the agents, and ends ten minutes after the
-last command, if no task is live. Where there is none, each command does its work by itself.`,
+is none. It does such commands of all who ask, performs hooks, watches over the agents, and ends
+ten minutes after the last command, if no task is live. Where there is none, each command does its
+work by itself.`,
 		Example: "  orange server status",
 		RunE: p.run(func(ctx context.Context, h *Services, _ []string) error {
 			s, err := h.Monitor.Server(ctx)

@@ -293,7 +293,8 @@ func (b boundedCommand) run(ctx context.Context, said *strings.Builder) (why, ou
 	if program, err = proc.Find(program, harness.Value(b.env, "PATH")); err != nil {
 		return "", "", err
 	}
-	ran, err := proc.RunLimited(ctx, proc.Command{Name: program, Args: b.argv[1:], Dir: b.dir, Base: b.env},
+	ran, err := proc.RunLimited(proc.ForNoOne(ctx),
+		proc.Command{Name: program, Args: b.argv[1:], Dir: b.dir, Base: b.env},
 		proc.Limits{Time: max(b.time, time.Millisecond), Memory: int64(b.memory) << 20, Output: setupOutput})
 	if err != nil {
 		return "", "", err
