@@ -53,7 +53,7 @@ func Run(call proc.Call, served cli.Served) int {
 		return r.opened.showDashboard(ctx, project, all)
 	}
 	if call.Getenv(runnerMark) == "" && served == nil {
-		program.Forward = at.forward
+		program.Forward = r.forward
 	}
 	return r.during(ctx, func(ctx context.Context) int { return program.Run(ctx, call.Args) })
 }

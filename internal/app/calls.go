@@ -14,22 +14,14 @@ import (
 	"sync"
 	"time"
 
-	"orange/internal/api/remote"
 	"orange/internal/api/socket"
 	"orange/internal/app/launcher"
-	"orange/internal/rules/harness"
+	"orange/internal/rules/idempotency"
 	"orange/internal/rules/task"
 	"orange/internal/run/environment"
 	"orange/internal/run/proc"
 	"orange/internal/store/home"
 	"orange/internal/store/sqlite"
-)
-
-// beginTime is how long a command waits for a server that another process has begun, and beginPause how long until it
-// asks again.
-const (
-	beginTime  = 300 * time.Millisecond
-	beginPause = 10 * time.Millisecond
 )
 
 // lastCalls is how long a process that ends waits for the calls that it has begun, and lastHooks the same for hooks and
@@ -52,6 +44,7 @@ type calls struct {
 
 	lock    sync.Mutex
 	above   map[*proc.Programs][]task.Process // what is above each call, by the programs that were started for it
+	numbers map[string]chan struct{}          // of calls under way, closed at the end of each
 	persons *proc.Programs                    // programs that a person has named in the configuration of the home
 	leaving bool                              // nothing of its own begins any more
 	own     sync.WaitGroup                    // hooks and checks that perform has begun
@@ -77,7 +70,7 @@ func (a *app) listen(ctx context.Context) (c *calls, err error) {
 		return nil, err
 	}
 	c = &calls{app: a, path: filepath.Join(a.dir, recordName), release: release,
-		persons: &proc.Programs{}}
+		persons: &proc.Programs{}, numbers: map[string]chan struct{}{}}
 	c.above = map[*proc.Programs][]task.Process{c.persons: {}} // a person has nothing above them that counts
 	c.whole, c.cut = context.WithCancel(context.WithoutCancel(ctx))
 	if c.store, err = a.store.Again(ctx); err == nil {
@@ -180,6 +173,11 @@ func (c *calls) do(ctx context.Context, call proc.Call, sent []socket.Input, rea
 	}
 	c.app.busy.Add(1)
 	defer c.app.busy.Add(-1)
+	over, err := c.alone(ctx, call.Number)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer over()
 	ctx, call, done := c.begin(ctx, call)
 	defer done()
 	r := c.execution(call)
@@ -199,6 +197,38 @@ func (c *calls) do(ctx context.Context, call proc.Call, sent []socket.Input, rea
 func (c *calls) execution(call proc.Call) *execution {
 	return &execution{place: place{call: call, asker: environment.NewAsker(call.Env), busy: c.app.busy, own: c,
 		shared: &shared{c.store, &c.workflows}}, resume: true}
+}
+
+// alone waits until no other call with a number is under way: one that broke off may not have ended yet.
+func (c *calls) alone(ctx context.Context, number string) (over func(), err error) {
+	if number == "" {
+		return func() {}, nil
+	}
+	if err := idempotency.Check(number); err != nil {
+		return nil, err
+	}
+	for {
+		own := make(chan struct{})
+		c.lock.Lock()
+		other := c.numbers[number]
+		if other == nil {
+			c.numbers[number] = own
+		}
+		c.lock.Unlock()
+		if other == nil {
+			return func() {
+				c.lock.Lock()
+				defer c.lock.Unlock()
+				delete(c.numbers, number)
+				close(own)
+			}, nil
+		}
+		select {
+		case <-other:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
 }
 
 // begin notes which programs are started for a call under the context that it answers, until done is called. Where a
@@ -287,61 +317,4 @@ func (c *calls) perform(args, env []string) bool {
 		}
 	})
 	return true
-}
-
-// forward has the process that serves the home do this command line, where there is one. A person's starts one.
-func (at place) forward(ctx context.Context, again bool, supply func(socket.Need) socket.Input) (status int, done bool,
-	err error) {
-	dir, err := home.Locate(at.call.Getenv)
-	if err != nil || at.call.Lost != nil || !socket.Supported() {
-		return 0, false, nil // who opens the home says what is wrong
-	}
-	self, err := os.Executable()
-	if err != nil {
-		return 0, false, nil
-	}
-	build, err := buildOf(self)
-	if err != nil {
-		return 0, false, nil
-	}
-	client := &socket.Client{Home: dir, Build: build, Out: at.call.Out, Err: at.call.Err, Supply: supply, Again: again}
-	status, err = client.Call(ctx, at.call)
-	if errors.Is(err, socket.ErrNoServer) && at.startsServer(dir) {
-		// The process that has the lock may listen in a moment, or end.
-		for late := time.Now().Add(beginTime); errors.Is(err, socket.ErrNoServer) && time.Now().Before(late); {
-			if launcher.EnsureServer(ctx, at.call, dir, self, environment.BearingsIn(at.call.Env)) != nil {
-				return 0, false, nil // the log of the home says why; this process can do without
-			}
-			if status, err = client.Call(ctx, at.call); errors.Is(err, socket.ErrNoServer) {
-				proc.Pause(ctx, beginPause)
-			}
-		}
-	}
-	switch {
-	case err == nil:
-		return status, true, nil
-	case client.Repeatable(err):
-		return 0, false, nil
-	case errors.Is(err, socket.ErrBroken), errors.Is(err, socket.ErrHung):
-		err = task.Notef(remote.ErrNotKnown, "%v; it is not known whether this was done: before you ask again, look "+
-			"with %q and %q", err, "orange task list", "orange task history")
-	}
-	return 0, true, err
-}
-
-// startsServer reports whether this call may start the server of a home that is there: that of a person, whose
-// configuration and environment do not forbid it.
-func (at place) startsServer(dir string) bool {
-	if at.call.Getenv(harness.WatchVariable) == harness.NoWatch {
-		return false
-	}
-	who, err := at.callerAt(dir, "")
-	if err != nil || who.Secret != "" || who.Task != "" || who.Inside {
-		return false
-	}
-	if _, err := os.Stat(filepath.Join(dir, recordName)); err != nil {
-		return false
-	}
-	config, err := (&home.Home{Dir: dir}).Config()
-	return err == nil && !config.NoMonitor
 }

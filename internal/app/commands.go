@@ -80,6 +80,7 @@ func (a *app) Actor(ctx context.Context, id, as string) (task.Actor, error) {
 		return task.Actor{}, err
 	}
 	actor, err := a.engine.Actor(ctx, id, who)
+	actor.Call, actor.Again = a.call.Number, a.call.Again
 	if err == nil && actor.Role == task.RoleHuman {
 		a.named.Do(func() { a.person = caller.PersonName(ctx, a.call) })
 		actor.Person = a.person

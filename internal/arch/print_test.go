@@ -15,7 +15,7 @@ func outlets() map[string]string {
 		"internal/app/checks.go":         "answers in bytes to the program that asked for a jq program to be run",
 		"internal/run/proc/call.go":      "hands them on",
 		"internal/api/socket/client.go":  "prints what the server has made fit to be shown",
-		"internal/app/calls.go":          "hands them on",
+		"internal/app/forward.go":        "hands them on",
 		"internal/run/proc/proc.go":      "a program of the person's gets the terminal: an editor, tmux",
 		"internal/run/proc/supervise.go": "an agent gets its window",
 	}

@@ -22,8 +22,14 @@ import (
 )
 
 // Create makes a task. With n.Spawn it also starts the task, or queues it if no workspace is free. Where n has an id,
-// or its request a key, a task that was created so before is the answer.
+// its request a key, or its call is repeated, a task that was created so before is the answer.
 func (e *arrivals) Create(ctx context.Context, n task.New) (record.Outcome, error) {
+	if n.ID == "" && n.Actor.Key == "" && n.Actor.Again {
+		var err error
+		if n.ID, _, err = e.record.Called(ctx, n.Actor.Call, ""); err != nil {
+			return record.Outcome{}, err
+		}
+	}
 	if n.ID != "" || n.Actor.Key != "" {
 		return e.createOnce(ctx, n)
 	}
@@ -275,7 +281,7 @@ func (e *arrivals) createOnce(ctx context.Context, n task.New) (record.Outcome, 
 	if err != nil {
 		return record.Outcome{}, err
 	}
-	a, err := idempotency.Find(events, n.Actor)
+	a, err := e.outcomes.earlier(ctx, n.ID, events, n.Actor)
 	if err != nil {
 		return record.Outcome{}, err
 	}

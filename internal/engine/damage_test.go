@@ -151,8 +151,8 @@ func inhabited(t *testing.T) *world {
 	must(t, os.Chmod(w.home, 0o700))
 	over := w.reach("planning")
 	w.write(over, "\n## Plan\nnot yet\n") // it is looked at, and the move does not rest on it
-	_, err := w.Request(t.Context(), task.Request{Task: over, To: "working", Actor: human, Reason: "now",
-		Override: true})
+	_, err := w.Request(t.Context(), task.Request{Task: over, To: "working", Actor: byCall(false)(human),
+		Reason: "now", Override: true})
 	must(t, err)
 	w.move(over, "cancelled", human)
 	w.reach("pending")
@@ -223,6 +223,10 @@ func (w *world) copied(t *testing.T) *world {
 func unnoticed() map[string]string {
 	const alone, form = "only this row says it", "any value of its form is one that it may have"
 	return map[string]string{
+		"calls.call":        alone,
+		"calls.task":        "it is the word of the last hour, which only a repeat reads",
+		"calls.seq":         "any event of the task may be the one",
+		"calls.at":          form,
 		"changes.number":    "only the order of a task's own changes is known, not that of two tasks",
 		"refusals.line":     alone,
 		"renderings.value":  "of most fields only this row says what TASK.md showed once",
@@ -282,8 +286,8 @@ func (w *world) columns(t *testing.T) (out []column) {
 	t.Helper()
 	db := w.database()
 	defer db.Close()
-	tables := strings.Split("changes entries events hooks leases notices refusals renderings seats spent starts tasks "+
-		"waiters workflows", " ")
+	tables := strings.Split("calls changes entries events hooks leases notices refusals renderings seats spent starts "+
+		"tasks waiters workflows", " ")
 	var there int
 	must(t, db.QueryRow("SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'").
 		Scan(&there))

@@ -26,59 +26,72 @@ func under(actor task.Actor, key string, words ...string) task.Actor {
 // errCut is of a program that is killed after its commit: no one hears of the move.
 var errCut = errors.New("cut")
 
-// keyedRequests do one thing each to a task, under a key, and say what their event is.
-func keyedRequests() map[string]struct {
+// asks is an actor who asks for what these words say.
+type asks func(actor task.Actor, words ...string) task.Actor
+
+func byKey(actor task.Actor, words ...string) task.Actor { return under(actor, "k", words...) }
+
+// byCall is by the number of a call, which is made again or not.
+func byCall(again bool) asks {
+	return func(actor task.Actor, _ ...string) task.Actor {
+		actor.Call, actor.Again = "n", again
+		return actor
+	}
+}
+
+// knownRequests do one thing each to a task, by one who can be known again, and say what their event is.
+func knownRequests() map[string]struct {
 	from task.Status
 	text string
 	kind string
-	do   func(ctx context.Context, e *engine.Engine, id string) (record.Outcome, error)
+	do   func(ctx context.Context, e *engine.Engine, id string, by asks) (record.Outcome, error)
 } {
 	alive := func(task.Task, string) (bool, error) { return false, nil }
 	type request = struct {
 		from task.Status
 		text string
 		kind string
-		do   func(ctx context.Context, e *engine.Engine, id string) (record.Outcome, error)
+		do   func(ctx context.Context, e *engine.Engine, id string, by asks) (record.Outcome, error)
 	}
 	return map[string]request{
 		"request": {"working", handoff, history.StatusChanged,
-			func(ctx context.Context, e *engine.Engine, id string) (record.Outcome, error) {
-				return e.Request(ctx, task.Request{Task: id, To: "agent-review", Actor: under(worker, "k", "update")})
+			func(ctx context.Context, e *engine.Engine, id string, by asks) (record.Outcome, error) {
+				return e.Request(ctx, task.Request{Task: id, To: "agent-review", Actor: by(worker, "update")})
 			}},
 		"next": {"working", handoff, history.StatusChanged,
-			func(ctx context.Context, e *engine.Engine, id string) (record.Outcome, error) {
-				return e.Next(ctx, id, under(worker, "k", "next"), false, "", "")
+			func(ctx context.Context, e *engine.Engine, id string, by asks) (record.Outcome, error) {
+				return e.Next(ctx, id, by(worker, "next"), false, "", "")
 			}},
 		"command": {"working", "", history.StatusChanged,
-			func(ctx context.Context, e *engine.Engine, id string) (record.Outcome, error) {
-				return e.Command(ctx, id, "cancel", under(human, "k", "cancel"), "why")
+			func(ctx context.Context, e *engine.Engine, id string, by asks) (record.Outcome, error) {
+				return e.Command(ctx, id, "cancel", by(human, "cancel"), "why")
 			}},
 		"request-changes": {"reviewing", "", history.StatusChanged,
-			func(ctx context.Context, e *engine.Engine, id string) (record.Outcome, error) {
-				return e.RequestChanges(ctx, id, "use the helper", under(human, "k", "request-changes"))
+			func(ctx context.Context, e *engine.Engine, id string, by asks) (record.Outcome, error) {
+				return e.RequestChanges(ctx, id, "use the helper", by(human, "request-changes"))
 			}},
 		"merge": {"reviewing", "", history.StatusChanged,
-			func(ctx context.Context, e *engine.Engine, id string) (record.Outcome, error) {
-				out, how, err := e.Merge(ctx, id, task.Merge{}, under(human, "k", "merge"))
+			func(ctx context.Context, e *engine.Engine, id string, by asks) (record.Outcome, error) {
+				out, how, err := e.Merge(ctx, id, task.Merge{}, by(human, "merge"))
 				if err == nil && how != "merged" {
 					err = errors.New("it was merged how? " + how)
 				}
 				return out, err
 			}},
 		"respawn": {"working", "", history.AgentRespawned,
-			func(ctx context.Context, e *engine.Engine, id string) (record.Outcome, error) {
-				return e.Respawn(ctx, id, alive, under(human, "k", "respawn"))
+			func(ctx context.Context, e *engine.Engine, id string, by asks) (record.Outcome, error) {
+				return e.Respawn(ctx, id, alive, by(human, "respawn"))
 			}},
 		"create-pr": {"reviewing", "", history.PRRequested,
-			func(ctx context.Context, e *engine.Engine, id string) (record.Outcome, error) {
-				return e.RequestPR(ctx, id, under(human, "k", "create-pr"))
+			func(ctx context.Context, e *engine.Engine, id string, by asks) (record.Outcome, error) {
+				return e.RequestPR(ctx, id, by(human, "create-pr"))
 			}},
 	}
 }
 
 func TestARequestWithAKey_isDoneOnceAndAnsweredAgain(t *testing.T) {
 	t.Parallel()
-	for name, r := range keyedRequests() {
+	for name, r := range knownRequests() {
 		for _, cut := range []bool{false, true} {
 			t.Run(name+map[bool]string{true: ", cut short after its commit"}[cut], func(t *testing.T) {
 				t.Parallel()
@@ -92,17 +105,17 @@ func TestARequestWithAKey_isDoneOnceAndAnsweredAgain(t *testing.T) {
 						p.RunHooks = func(context.Context, string, bool) error { return errCut }
 					})
 				}
-				first, err := r.do(t.Context(), w.Engine, id)
+				first, err := r.do(t.Context(), w.Engine, id, byKey)
 				if cut {
 					if !errors.Is(err, errCut) {
 						t.Fatalf("it was not cut short: %+v, %v", first, err)
 					}
 					w.rewire(func(p *engine.Ports) { p.RunHooks = whole })
-					first, err = r.do(t.Context(), w.Engine, id)
+					first, err = r.do(t.Context(), w.Engine, id, byKey)
 				}
 				must(t, err)
 				hooks := w.performer.done()
-				again, err := r.do(t.Context(), w.Engine, id)
+				again, err := r.do(t.Context(), w.Engine, id, byKey)
 				must(t, err)
 				if !reflect.DeepEqual(first, again) {
 					t.Errorf("first:\n%+v\nagain:\n%+v", first, again)
@@ -298,6 +311,20 @@ func TestCreate_underAKeyOrAnIDMakesOneTask(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// A call that is made again is known by its number: what it asks for counts once, and another task is another matter.
+func TestACallThatIsMadeAgain_isOfItsOwnTask(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	one := w.reach("working")
+	other := w.create("b", true).Task.ID
+	_, err := w.Command(t.Context(), one, "cancel", byCall(false)(human), "why")
+	must(t, err)
+	if _, err = w.Command(t.Context(), other, "cancel", byCall(true)(human), "why"); err != nil ||
+		w.task(other).Status != "cancelled" {
+		t.Errorf("the other task is %s, %v", w.task(other).Status, err)
 	}
 }
 

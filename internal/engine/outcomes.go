@@ -274,8 +274,8 @@ func (e *outcomes) noteShared(ctx context.Context, t task.Task, owed []task.Owed
 	return err
 }
 
-// once does a request once, if it has a key: a repeat is answered from the task's history. A request under the same
-// key that is on its way is waited for. A refusal is not kept: Orange judges a repeat again.
+// once does a request once, if it has a key or its call is repeated: a repeat is answered from the task's history. A
+// request under the same key that is on its way is waited for. A refusal is not kept: Orange judges a repeat again.
 //
 // Its caller holds no lock: the answer to an agent that asks in a loop is held back here.
 func (e *outcomes) once(ctx context.Context, id string, actor task.Actor,
@@ -290,19 +290,21 @@ func (e *outcomes) once(ctx context.Context, id string, actor task.Actor,
 
 func (e *outcomes) underKey(ctx context.Context, id string, actor task.Actor,
 	do func() (record.Outcome, error)) (record.Outcome, error) {
-	if actor.Key == "" {
+	if !actor.Repeats() {
 		return do()
 	}
-	release, err := e.folder.Lock(ctx, idempotency.Lock(id, actor.Key))
-	if err != nil {
-		return record.Outcome{}, err
+	if actor.Key != "" {
+		release, err := e.folder.Lock(ctx, idempotency.Lock(id, actor.Key))
+		if err != nil {
+			return record.Outcome{}, err
+		}
+		defer release()
 	}
-	defer release()
 	out, _, answered, err := e.Answered(ctx, id, actor)
 	if err != nil || answered {
 		return out, err
 	}
-	if out, err = do(); err != nil {
+	if out, err = do(); err != nil || actor.Key == "" {
 		return out, err
 	}
 	return out, e.keepNothing(ctx, id, actor)
@@ -321,7 +323,7 @@ func (e *outcomes) Answered(ctx context.Context, id string, actor task.Actor) (
 	if err != nil {
 		return out, "", false, err
 	}
-	a, err := idempotency.Find(events, actor)
+	a, err := e.earlier(ctx, id, events, actor)
 	if err != nil || !a.Found {
 		return out, "", false, err
 	}
@@ -330,6 +332,19 @@ func (e *outcomes) Answered(ctx context.Context, id string, actor task.Actor) (
 	}
 	out, err = e.answer(ctx, s, events, a, actor)
 	return out, a.How(), true, err
+}
+
+// earlier is what a task's history says of a request that was made before, under its key or by its call.
+func (e *outcomes) earlier(ctx context.Context, id string, events []history.Event, actor task.Actor) (
+	idempotency.Earlier, error) {
+	var seqs []int
+	if actor.Again && actor.Key == "" {
+		var err error
+		if _, seqs, err = e.record.Called(ctx, actor.Call, id); err != nil {
+			return idempotency.Earlier{}, err
+		}
+	}
+	return idempotency.Find(events, actor, seqs)
 }
 
 // answer tells of an event of a task's history as the request did that it answers.
@@ -384,7 +399,7 @@ func (e *outcomes) keepNothing(ctx context.Context, id string, actor task.Actor)
 		if err != nil {
 			return c, false, err
 		}
-		a, err := idempotency.Find(events, actor)
+		a, err := idempotency.Find(events, actor, nil)
 		return idempotency.Nothing(s, actor, "", e.now()), !a.Found, err
 	})
 	return err

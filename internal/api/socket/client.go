@@ -56,6 +56,9 @@ func (c *Client) Repeatable(err error) bool {
 	return !c.printed && (nothing || unknown && c.Again)
 }
 
+// Printed reports whether something of an answer was printed.
+func (c *Client) Printed() bool { return c.printed }
+
 // Call has the server do a command line, prints what it prints, and answers its exit status. Where ctx ends, the call
 // is given up, and its end is waited for.
 func (c *Client) Call(ctx context.Context, call proc.Call) (exit int, err error) {

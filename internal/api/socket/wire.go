@@ -31,6 +31,9 @@ type request struct {
 	Env   []text   `json:"env"`
 	TTY   proc.TTY `json:"tty"`
 	Sent  []item   `json:"sent,omitempty"`
+
+	Number string `json:"number,omitempty"` // as in proc.Call
+	Again  bool   `json:"again,omitempty"`
 }
 
 // Need is something that only the client can read: a text, or the answer of the person at its terminal.
@@ -100,7 +103,7 @@ func converted[To, From ~string](all []From) (out []To) {
 // requestOf is a call on its way, with what the server has needed so far.
 func requestOf(c proc.Call, build string, sent []Input) request {
 	r := request{Build: build, Args: converted[text](c.Args), Dir: text(c.Dir), Env: converted[text](c.Env),
-		TTY: c.TTY()}
+		TTY: c.TTY(), Number: c.Number, Again: c.Again}
 	for _, s := range sent {
 		r.Sent = append(r.Sent, item{text(s.File), text(s.Question), text(s.Text), text(s.Wrong)})
 	}
@@ -113,5 +116,5 @@ func (r request) call(out, err io.Writer) (c proc.Call, sent []Input) {
 		sent = append(sent, Input{Need{string(s.File), string(s.Question)}, string(s.Text), string(s.Wrong)})
 	}
 	return proc.Call{Args: converted[string](r.Args), Dir: string(r.Dir), Env: converted[string](r.Env),
-		Terminal: &r.TTY, Out: out, Err: err}, sent
+		Terminal: &r.TTY, Number: r.Number, Again: r.Again, Out: out, Err: err}, sent
 }

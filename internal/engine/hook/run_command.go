@@ -62,10 +62,15 @@ func (h *Executor) run(ctx context.Context, job record.Job, argv []string, view 
 	if err != nil {
 		return err
 	}
+	inHome, ofHook := "ORANGE_HOME="+h.Home, "ORANGE_HOOK_ID="+strconv.FormatInt(job.Hook.ID, 10)
+	if job.Hook.Attempts > 0 { // the process that waited for the attempt before may have been killed
+		if err := h.Processes.EndMarked(ctx, inHome, ofHook); err != nil {
+			return fmt.Errorf("end what an earlier attempt left running: %w", err)
+		}
+	}
 	// No secret of a seat is among these: the program speaks for no one.
-	env = append(slices.Concat(env, view.Env),
-		"ORANGE_HOOK_ID="+strconv.FormatInt(job.Hook.ID, 10), "ORANGE_TASK_ID="+t.ID, "ORANGE_PROJECT="+t.Project,
-		"ORANGE_STATUS="+string(t.Status), "ORANGE_HOME="+h.Home)
+	env = append(slices.Concat(env, view.Env), ofHook, "ORANGE_TASK_ID="+t.ID, "ORANGE_PROJECT="+t.Project,
+		"ORANGE_STATUS="+string(t.Status), inHome)
 	ended, err := h.Processes.RunLimited(ctx, proc.Command{Name: argv[0], Args: argv[1:], Dir: view.Dir, Base: env},
 		proc.Limits{Time: limit, Memory: commandMemory, Output: keptOutput})
 	if err != nil {

@@ -220,6 +220,9 @@ type Event struct {
 	Inputs json.RawMessage
 	Prev   string
 	Hash   string
+	// Call is the number of the call that asked for it; empty where none did. The record keeps it for a while, and no
+	// history has it.
+	Call string
 }
 
 type wireEvent struct {
@@ -334,7 +337,7 @@ const (
 
 // Sign is the event with who asked for it, under which key, and what they have signed of it.
 func Sign(a task.Actor, e Event) Event {
-	e.Actor, e.ActingAs, e.Person = a.Name(), a.As, a.Person
+	e.Actor, e.ActingAs, e.Person, e.Call = a.Name(), a.As, a.Person, a.Call
 	if a.Key == "" && a.Signature == "" {
 		return e
 	}

@@ -91,13 +91,15 @@ func (a Earlier) How() string {
 // Find looks for the request of an actor's key in a history. A merge is not done before the task has moved: what is
 // there of one that was cut short are steps, and the request goes on. The error is an ErrReused where the key stands
 // for another request.
-func Find(events []history.Event, actor task.Actor) (Earlier, error) {
+//
+// An actor without a key has asked for the events with the numbers of seqs, if any.
+func Find(events []history.Event, actor task.Actor, seqs []int) (Earlier, error) {
 	var a Earlier
 	for _, e := range events {
 		key, asked := e.Asked()
 		switch {
-		case actor.Key == "" || key != actor.Key:
-		case asked != actor.Asked:
+		case actor.Key == "" && !slices.Contains(seqs, e.Seq), actor.Key != "" && key != actor.Key:
+		case actor.Key != "" && asked != actor.Asked:
 			return Earlier{}, task.Notef(ErrReused, "cannot do this under the key %q: the key stands for another "+
 				"request, which was made at %s (event %d); give each request a key of its own", key,
 				task.FormatTime(e.Time), e.Seq)

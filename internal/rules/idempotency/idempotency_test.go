@@ -81,23 +81,39 @@ func TestFind_tellsWhatTheKeyCameTo(t *testing.T) {
 	events := told(t, born(), history.Sign(other, move("planning", "working")),
 		history.Sign(asker, history.Event{Type: history.MergeBegun}),
 		history.Sign(asker, history.Event{Type: history.Merged, Reason: "squashed"}))
-	a, err := idempotency.Find(events, asker)
+	a, err := idempotency.Find(events, asker, nil)
 	if err != nil || a.Found || a.How() != "squashed" {
 		t.Errorf("a merge that was cut short is %+v, %v", a, err)
 	}
 	events = told(t, append(events, history.Sign(asker, move("working", "done")))...)
-	a, err = idempotency.Find(events, asker)
+	a, err = idempotency.Find(events, asker, nil)
 	if err != nil || !a.Found || a.Event.Seq != 5 || a.How() != "squashed" {
 		t.Errorf("the merge is %+v, %v", a, err)
 	}
-	if a, err := idempotency.Find(events, task.Actor{}); err != nil || a.Found || len(a.Steps) > 0 {
+	if a, err := idempotency.Find(events, task.Actor{}, nil); err != nil || a.Found || len(a.Steps) > 0 {
 		t.Errorf("without a key there is %+v, %v", a, err)
 	}
 	reused := asker
 	reused.Asked = idempotency.Digest("redo")
-	if _, err := idempotency.Find(events, reused); !errors.Is(err, idempotency.ErrReused) ||
+	if _, err := idempotency.Find(events, reused, nil); !errors.Is(err, idempotency.ErrReused) ||
 		!strings.Contains(err.Error(), "event 3") {
 		t.Errorf("another request under the key: %v", err)
+	}
+}
+
+func TestFind_tellsWhatACallCameTo(t *testing.T) {
+	t.Parallel()
+	events := told(t, born(), move("planning", "working"), history.Event{Type: history.MergeBegun},
+		history.Event{Type: history.Merged, Reason: "squashed"}, move("working", "done"))
+	if a, err := idempotency.Find(events, task.Actor{}, []int{3, 4}); err != nil || a.Found || a.How() != "squashed" {
+		t.Errorf("a merge that broke off is %+v, %v", a, err)
+	}
+	a, err := idempotency.Find(events, task.Actor{}, []int{3, 4, 5})
+	if err != nil || !a.Found || a.Event.Seq != 5 {
+		t.Errorf("the merge is %+v, %v", a, err)
+	}
+	if a, err := idempotency.Find(events, asker, []int{2}); err != nil || a.Found {
+		t.Errorf("with a key the number of the call counts: %+v, %v", a, err)
 	}
 }
 
@@ -127,7 +143,7 @@ func TestTask_isAsTheAnswerHadIt(t *testing.T) {
 	renamed := history.Event{Type: history.Updated, Data: map[string]string{"summary": "two"}}
 	events := told(t, born(), history.Sign(asker, move("planning", "working")), renamed, move("working", "done"),
 		history.Event{Type: history.Updated, Data: map[string]string{"summary": "three"}})
-	a, err := idempotency.Find(events, asker)
+	a, err := idempotency.Find(events, asker, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

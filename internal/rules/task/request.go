@@ -18,9 +18,15 @@ type Actor struct {
 	Via, May string
 	// the key under which the request is done once, and the digest of what is asked for; empty where it has none
 	Key, Asked string
+	// the number of the call by which it asks, and whether that was made before and broke off; empty where it has none
+	Call  string
+	Again bool
 	// what the person has signed of the request, and the signature; empty where they have not
 	Signed, Signature string
 }
+
+// Repeats reports whether what the actor asks for may have been done before.
+func (a Actor) Repeats() bool { return a.Key != "" || a.Again }
 
 // ActorEngine is the name that history has for the program's own acts.
 const ActorEngine = "engine"

@@ -26,6 +26,11 @@ type Call struct {
 	Ended func() error
 	Above []task.Process // the processes above that one, where they are known already; nil where they are looked up
 
+	// Number is that of a call which a server is asked to do, by which it is known when it is made again: Again says
+	// that it broke off before. It is empty where a repeat needs none, or nothing can tell what came of the first one.
+	Number string
+	Again  bool
+
 	In       io.Reader
 	Out, Err io.Writer
 	Terminal *TTY // that of a process which asks another one; nil where In, Out and Err are this process's own

@@ -79,6 +79,9 @@ func addEvents(ctx context.Context, tx *batch, t *task.Task, events []history.Ev
 		if err == nil {
 			err = writeEvent(ctx, tx, t.ID, sealed.Seq, string(line))
 		}
+		if err == nil && e.Call != "" {
+			err = writeCall(ctx, tx, t.ID, sealed)
+		}
 		if err != nil {
 			return 0, fmt.Errorf("write event: %w", err)
 		}
@@ -90,6 +93,19 @@ func addEvents(ctx context.Context, tx *batch, t *task.Task, events []history.Ev
 
 func writeEvent(ctx context.Context, tx *batch, id string, seq int, line string) error {
 	_, err := tx.ExecContext(ctx, "INSERT INTO events (task, seq, line) VALUES (?, ?, ?)", id, seq, line)
+	return err
+}
+
+// keepCalls is for how long it is known which call asked for an event: a client repeats a call at once.
+const keepCalls = time.Hour
+
+// writeCall notes by which call an event was asked for, and forgets those of long ago.
+func writeCall(ctx context.Context, tx *batch, id string, e history.Event) error {
+	_, err := tx.ExecContext(ctx, "DELETE FROM calls WHERE at < ?", task.FormatTime(e.Time.Add(-keepCalls)))
+	if err == nil {
+		_, err = tx.ExecContext(ctx, "INSERT INTO calls (call, task, seq, at) VALUES (?, ?, ?, ?)", e.Call, id, e.Seq,
+			task.FormatTime(e.Time))
+	}
 	return err
 }
 

@@ -40,6 +40,7 @@ func otherSchema(have int) error {
 // history_bytes is how many bytes a task's history has as a file, one line feed a line, so that history.jsonl need not
 // be read to be known as whole. starts has the verdicts that were there when the agent of a task's present status was
 // started last. refusals has how often its agents were refused in that status, outside the history.
+// calls has for an hour which call asked for an event, so that a call which broke off is answered when it is repeated.
 const schema = `
 CREATE TABLE workflows (
 	digest  TEXT PRIMARY KEY,
@@ -114,6 +115,11 @@ CREATE TABLE renderings (
 CREATE TABLE refusals (
 	task TEXT PRIMARY KEY, line TEXT NOT NULL
 ) WITHOUT ROWID;
+CREATE TABLE calls (
+	call TEXT NOT NULL, task TEXT NOT NULL, seq INTEGER NOT NULL, at TEXT NOT NULL,
+	PRIMARY KEY (call, task, seq)
+) WITHOUT ROWID;
+CREATE INDEX calls_by_time ON calls (at);
 CREATE TABLE changes (
 	number INTEGER PRIMARY KEY,
 	task TEXT NOT NULL, seq INTEGER NOT NULL, project TEXT NOT NULL DEFAULT '', branch TEXT NOT NULL DEFAULT ''

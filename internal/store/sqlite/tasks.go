@@ -472,7 +472,7 @@ func (s *Store) Holders(ctx context.Context, project string) ([]record.Holder, e
 func (s *Store) Delete(ctx context.Context, id string) error {
 	err := s.transact(ctx, func(tx *batch) error {
 		for _, table := range []string{"events", "hooks", "spent", "entries", "starts", "leases", "seats",
-			"waiters", "notices", "refusals", "renderings"} {
+			"waiters", "notices", "refusals", "renderings", "calls"} {
 			if _, err := tx.ExecContext(ctx, "DELETE FROM "+table+" WHERE task = ?", id); err != nil {
 				return err
 			}

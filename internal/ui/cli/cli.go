@@ -45,8 +45,9 @@ type Program struct {
 	Served Served
 
 	// Forward has the server of the home do the whole command line, and reports whether there was one that did; nil
-	// where this process does it. Again says that the command may be done twice: it changes nothing, or has a key.
-	Forward func(ctx context.Context, again bool, supply func(socket.Need) socket.Input) (status int, done bool,
+	// where this process does it. Repeat says what a repeat of the command line does; with a key it may be done twice,
+	// as one that changes nothing.
+	Forward func(ctx context.Context, repeat api.Repeat, supply func(socket.Need) socket.Input) (status int, done bool,
 		err error)
 	// Reads is called before a command that changes nothing; nil where no one wants to know.
 	Reads func()
@@ -217,11 +218,22 @@ func (p *Program) forwarded(c *cobra.Command) (done bool, err error) {
 	if p.Forward == nil || !offered(c, nil) || flagged(c, "attach") || flagged(c, "watch") {
 		return false, nil
 	}
-	status, done, err := p.Forward(c.Context(), is && o.Repeat == api.Reads || flagged(c, "key"), p.supply)
+	status, done, err := p.Forward(c.Context(), repeatOf(c, o), p.supply)
 	if err == nil && done {
 		err = &ended{status}
 	}
 	return done, err
+}
+
+// repeatOf is what a repeat of a command line does.
+func repeatOf(c *cobra.Command, o api.Op) api.Repeat {
+	switch {
+	case flagged(c, "key"):
+		return api.Reads
+	case o.Repeat == 0, o.Name == "say": // of a text that was typed the record has nothing
+		return api.Acts
+	}
+	return o.Repeat
 }
 
 // offered reports whether a command may be asked for from elsewhere than a terminal, as an operation of the table or

@@ -163,7 +163,7 @@ type madeMove struct {
 // moveTo makes one move of a task. How it is made depends on where the task is, so that one that was made before
 // under its key is answered first.
 func (mv mover) moveTo(ctx context.Context, h *Services, id string, m madeMove, actor task.Actor) error {
-	if actor.Key != "" {
+	if actor.Repeats() {
 		out, how, answered, err := h.Commands.Answered(ctx, id, actor)
 		if err != nil || answered {
 			return mv.tellAgain(out, how, actor, err)
