@@ -129,6 +129,8 @@ type Work interface {
 	Lacks(ctx context.Context, t task.Task, commits []string) (base string, lacks []string, err error)
 	// Fetch learns from origin where its default branch is; without an origin it does nothing.
 	Fetch(ctx context.Context, t task.Task) error
+	// EndPush ends the push of an earlier merge of the task, whose process was killed. No merge of it is under way.
+	EndPush(ctx context.Context, t task.Task) error
 	// Unpushed is how many commits only the local default branch has, and the newest of them in words.
 	Unpushed(ctx context.Context, t task.Task) (count int, newest []string, err error)
 	// Forge reports whether the repository has a remote called origin, and where its pull requests are.

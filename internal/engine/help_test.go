@@ -238,6 +238,8 @@ func (d *fakeRepository) Lacks(_ context.Context, _ task.Task, commits []string)
 		d.unreadable
 }
 
+func (*fakeRepository) EndPush(context.Context, task.Task) error { return nil }
+
 func (d *fakeRepository) Fetch(context.Context, task.Task) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -52,6 +52,9 @@ func (e *merges) mergeBegun(ctx context.Context, id string) (earlierMerge, error
 		return earlierMerge{}, nil
 	}
 	s, err := e.record.Load(ctx, id)
+	if err == nil {
+		err = e.work.EndPush(ctx, s.Task)
+	}
 	if err != nil {
 		return earlierMerge{}, err
 	}
@@ -119,6 +122,9 @@ func (e *merges) GoOnMerging(ctx context.Context, id string) (told string, open 
 	}
 	if _, pending := firstPending(s.Owed); pending {
 		return "", true, nil
+	}
+	if err := e.work.EndPush(ctx, s.Task); err != nil {
+		return "", true, err
 	}
 	if cmp.Or(merge.Tries[0].Data[dataPush], pushAlways) == pushAlways {
 		if err := e.work.Fetch(ctx, s.Task); err != nil {

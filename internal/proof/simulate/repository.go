@@ -168,6 +168,9 @@ func (Repository) Lacks(context.Context, task.Task, []string) (string, []string,
 // Fetch does nothing.
 func (Repository) Fetch(context.Context, task.Task) error { return nil }
 
+// EndPush ends nothing: a push is one step here.
+func (Repository) EndPush(context.Context, task.Task) error { return nil }
+
 // Rehearse finds no conflict.
 func (Repository) Rehearse(_ context.Context, _ task.Task, commits []string) ([]record.Rehearsal, string, error) {
 	return make([]record.Rehearsal, len(commits)), "c0ffee", nil

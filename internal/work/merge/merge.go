@@ -28,7 +28,8 @@ type Into struct {
 type Plan struct {
 	record.MergeOrder
 	Branch  string
-	Message string // of a commit that the merge makes
+	Message string   // of a commit that the merge makes
+	Marks   []string // variables by which its push is found, each NAME=value
 
 	// Begin is called right before the default branch moves, here or on origin, with the commit that it gets. Its error
 	// ends the merge with nothing changed. It is called again where the default branch has moved meanwhile.
@@ -154,7 +155,7 @@ func (r Into) mergeOnce(ctx context.Context, m Plan) (done Merged, err error) {
 		}
 	}
 	if push && !done.Pushed {
-		if err := r.pushDefault(ctx, at.origin, done.Commit); err != nil {
+		if err := r.pushDefault(ctx, at.origin, done.Commit, m.Marks); err != nil {
 			return Merged{}, err
 		}
 		done.Pushed = true

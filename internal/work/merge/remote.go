@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,7 +24,7 @@ func (e *PushRefused) Unwrap() error { return e.cause }
 
 // pushDefault brings the merged commit to origin, unless another push came first. The repository's
 // hooks run here as in any push: git-lfs uploads in one.
-func (r Into) pushDefault(ctx context.Context, origin, commit string) error {
+func (r Into) pushDefault(ctx context.Context, origin, commit string, marks []string) error {
 	env, err := r.RemoteEnv(ctx)
 	if err != nil {
 		return err
@@ -37,7 +38,7 @@ func (r Into) pushDefault(ctx context.Context, origin, commit string) error {
 	// The lease is what keeps a push of someone else's in the same moment: the commit holds what origin has.
 	args := []string{"push", "--quiet", "--no-follow-tags", "--force-with-lease=" + full + ":" + origin, "origin",
 		commit + ":" + full}
-	pushed := r.pushWithin(ctx, git.Call{Dir: r.Path, Args: args, Env: env, Hooks: true})
+	pushed := r.pushWithin(ctx, git.Call{Dir: r.Path, Args: args, Env: slices.Concat(env, marks), Hooks: true})
 	if pushed == nil {
 		return nil
 	}

@@ -112,6 +112,14 @@ func (m *merges) Fetch(ctx context.Context, t task.Task) error {
 	return repo.Fetch(ctx)
 }
 
+// pushMarks are the variables by which the push of a task's merge is found.
+func (m *merges) pushMarks(t task.Task) []string {
+	return []string{"ORANGE_HOME=" + m.home, "ORANGE_MERGE=" + t.ID}
+}
+
+// EndPush ends the push of an earlier merge of a task: what it would do later would be beside the next one.
+func (m *merges) EndPush(ctx context.Context, t task.Task) error { return endMarked(ctx, m.pushMarks(t)) }
+
 // Merge merges a commit of the branch, or its tip where none is named.
 func (m *merges) Merge(ctx context.Context, t task.Task, order record.MergeOrder,
 	begin func(ctx context.Context, result string) error) (record.MergeResult, error) {
@@ -135,7 +143,7 @@ func (m *merges) Merge(ctx context.Context, t task.Task, order record.MergeOrder
 	}
 	done, err := merge.Into{Repo: repo}.Merge(ctx, merge.Plan{
 		MergeOrder: order, Branch: t.Branch, Message: messageOf(t, order), Begin: begin,
-		Check: m.settings.checkThenLook(m.resultCheck(t, repo, order), project, without),
+		Marks: m.pushMarks(t), Check: m.settings.checkThenLook(m.resultCheck(t, repo, order), project, without),
 	})
 	if refused, is := errors.AsType[*merge.PushRefused](err); is {
 		return record.MergeResult{}, fmt.Errorf("%w; if it takes pull requests only, open one: "+

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"orange/internal/rules/history"
@@ -42,6 +43,44 @@ func TestASquash_isWhatTheRecordAndTheCommitSay(t *testing.T) {
 				t.Errorf("it takes %q for squashed, want %q", got, want)
 			}
 		})
+	}
+}
+
+// The process that waits for a push may be killed, and the push go on.
+func TestEndPush_endsThePushOfTheTasksMergeAlone(t *testing.T) {
+	t.Parallel()
+	p, s := newPool(t)
+	repo, one, two := s.project.Path, aTask(), aTask()
+	two.ID = "another"
+	origin := t.TempDir()
+	gitIn(t, origin, "init", "-q", "--bare")
+	gitIn(t, repo, "remote", "add", "origin", origin)
+	gitIn(t, repo, "push", "-q", "origin", "main")
+	gitIn(t, repo, "switch", "-q", "-c", "work")
+	gitIn(t, repo, "commit", "-q", "--allow-empty", "-m", "Work")
+	gitIn(t, repo, "switch", "-q", "main")
+	one.Branch = "work"
+	begun := filepath.Join(t.TempDir(), "begun")
+	must(t, syscall.Mkfifo(begun, 0o600))
+	hook := filepath.Join(repo, ".git", "hooks", "pre-push")
+	must(t, os.WriteFile(hook, []byte("#!/bin/sh\necho begun >'"+begun+"'\nexec sleep 600\n"), 0o700))
+	ended := make(chan error, 1)
+	go func() {
+		_, err := p.Merge(t.Context(), one, record.MergeOrder{Push: true},
+			func(context.Context, string) error { return nil })
+		ended <- err
+	}()
+	_, err := os.ReadFile(begun)
+	must(t, err)
+	must(t, p.EndPush(t.Context(), two))
+	select {
+	case err := <-ended:
+		t.Fatalf("the push of another task was ended: %v", err)
+	default:
+	}
+	must(t, p.EndPush(t.Context(), one))
+	if err := <-ended; err == nil {
+		t.Error("the push went on")
 	}
 }
 

@@ -225,7 +225,7 @@ func endMarked(ctx context.Context, marks []string) error {
 		err = proc.End(ctx, left, setupGrace)
 	}
 	if err != nil {
-		return fmt.Errorf("end what a set-up left running: %w", err)
+		return fmt.Errorf("end what an earlier run left behind: %w", err)
 	}
 	return nil
 }
