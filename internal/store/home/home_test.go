@@ -404,6 +404,28 @@ func TestAFileThatWasCopied_isCheckedAsItIsUsed(t *testing.T) {
 }
 
 // Defect: agents work in other folders than the person, and each of them made a second home inside its worktree.
+func TestLocate_isOneNameWhicheverLinksLeadThere(t *testing.T) {
+	real, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	link := filepath.Join(t.TempDir(), "link")
+	if err := errors.Join(os.Symlink(real, link), os.Mkdir(filepath.Join(real, "orange"), 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	for given, want := range map[string]string{"orange": "orange", "none": "none", "none/yet": "none/yet"} {
+		t.Setenv("ORANGE_HOME", filepath.Join(link, given))
+		if dir, err := home.Locate(os.Getenv); err != nil || dir != filepath.Join(real, want) {
+			t.Errorf("%q: found %q, %v", given, dir, err)
+		}
+	}
+	t.Setenv("ORANGE_HOME", "")
+	t.Setenv("HOME", link)
+	if dir, err := home.Locate(os.Getenv); err != nil || dir != filepath.Join(real, "orange") {
+		t.Errorf("below the user's home: found %q, %v", dir, err)
+	}
+}
+
 func TestLocate_refusesAPathThatIsNotFromTheRoot(t *testing.T) {
 	for given, want := range map[string]string{"/a/../b": "/b", "home": "", "./home": ""} {
 		t.Setenv("ORANGE_HOME", given)

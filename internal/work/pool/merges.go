@@ -117,7 +117,7 @@ func (m *merges) pushMarks(t task.Task) []string {
 	return []string{"ORANGE_HOME=" + m.home, "ORANGE_MERGE=" + t.ID}
 }
 
-// EndPush ends the push of an earlier merge of a task: what it would do later would be beside the next one.
+// EndPush ends the push of an earlier merge of a task: what it would do later would be a second push at the same time.
 func (m *merges) EndPush(ctx context.Context, t task.Task) error { return endMarked(ctx, m.pushMarks(t)) }
 
 // Merge merges a commit of the branch, or its tip where none is named.
