@@ -143,18 +143,21 @@ func (a *app) serveToo(ctx context.Context) context.Context {
 		a.logger.Warn("this process does no calls of others", "component", "server", "error", err.Error())
 		return ctx
 	}
+	if c.server != nil {
+		c.server.Stay()
+	}
 	within, off := context.WithCancel(context.WithoutCancel(ctx))
 	context.AfterFunc(ctx, func() { c.end(ctx, off) })
 	return within
 }
 
-// buildOf tells one build of the program from another one.
+// buildOf tells one build of the program from another one: the newer one is the greater.
 func buildOf(program string) (string, error) {
 	info, err := os.Stat(program)
 	if err != nil {
 		return "", fmt.Errorf("look at the running program: %w", err)
 	}
-	return fmt.Sprintf("%d bytes of %s", info.Size(), task.FormatTime(info.ModTime())), nil
+	return fmt.Sprintf("%s, %d bytes", task.FormatTime(info.ModTime()), info.Size()), nil
 }
 
 // do does one command line for the process that asks. Where the record is another file now, or the clock of the one who

@@ -69,9 +69,12 @@ func (r *execution) forward(ctx context.Context, repeat api.Repeat, supply func(
 	return 0, true, err
 }
 
-// ask asks the server, and starts one where none is there and this call may.
+// ask asks the server. It starts one where none is there, or one of an older build, and this call may.
 func (r *execution) ask(ctx context.Context, client *socket.Client, self string) (status int, err error) {
 	status, err = client.Call(ctx, r.call)
+	if errors.Is(err, socket.ErrRefused) && r.endsOlder(ctx, client) {
+		err = socket.ErrNoServer
+	}
 	if !errors.Is(err, socket.ErrNoServer) || !r.startsServer(client.Home) {
 		return status, err
 	}
@@ -85,6 +88,25 @@ func (r *execution) ask(ctx context.Context, client *socket.Client, self string)
 		}
 	}
 	return status, err
+}
+
+// replaceTime is how long a call waits for the end of a server of an older build.
+const replaceTime = 7 * time.Second
+
+// endsOlder ends a server of an older build, where this call may start another one. What that one has begun it ends
+// first; if this takes long, this process does the call.
+func (r *execution) endsOlder(ctx context.Context, client *socket.Client) bool {
+	h, err := socket.Look(ctx, client.Home)
+	if err != nil || h.Stays || h.Build >= client.Build || !r.startsServer(client.Home) {
+		return false
+	}
+	ctx, off := context.WithTimeout(ctx, replaceTime)
+	defer off()
+	release, err := endServer(ctx, client.Home)
+	if err == nil {
+		release()
+	}
+	return err == nil
 }
 
 // startsServer reports whether this call may start the server of a home that is there: that of a person, whose

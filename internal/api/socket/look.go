@@ -13,6 +13,8 @@ type Health struct {
 	PID   int       `json:"pid"`
 	Since time.Time `json:"since"`
 	Calls int       `json:"calls"` // under way, with hooks and checks that it does
+	Build string    `json:"build"` // of its program
+	Stays bool      `json:"stays"` // a person has it in the foreground: no other one takes its place
 }
 
 // lookTime is how long a server may take to say how it is.
@@ -55,7 +57,7 @@ func hung(pid int, more string) error {
 // health answers how this server is.
 func (s *Server) health(w http.ResponseWriter, _ *http.Request) {
 	s.lock.Lock()
-	now := Health{Since: s.since, Calls: len(s.calls) + s.own}
+	now := Health{Since: s.since, Calls: len(s.calls) + s.own, Build: s.build, Stays: s.stays}
 	s.lock.Unlock()
 	_ = json.NewEncoder(w).Encode(now) // a client that has gone hears nothing
 }

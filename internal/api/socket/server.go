@@ -48,6 +48,7 @@ type Server struct {
 	lock    sync.Mutex
 	leaving bool
 	last    uint64
+	stays   bool      // a person has it in the foreground
 	own     int       // pieces of work of the server's own that are under way
 	quiet   time.Time // when the last call began or ended
 	calls   map[uint64]*underWay
@@ -143,6 +144,13 @@ func (s *Server) listen() error {
 	s.listener = listener
 	go func() { _ = s.http.Serve(listener) }() // it ends with Close
 	return nil
+}
+
+// Stay notes that a person has the server in the foreground.
+func (s *Server) Stay() {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	s.stays = true
 }
 
 // Begin notes that work of the server's own begins, which counts as a call until end is called. Close does not wait for
