@@ -270,3 +270,39 @@ func TestOpen_keepsLittleOfTheDatabaseInMemory(t *testing.T) {
 		t.Errorf("the cache has %d KB, want %d; %v", -size, mostCache, err)
 	}
 }
+
+// The connection is that of many calls, and a server goes on after a panic in one of them.
+func TestTransact_leavesNothingOpenAfterAPanic(t *testing.T) {
+	t.Parallel()
+	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "orange.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	waiter := func(task string) func(*batch) error {
+		return func(b *batch) error {
+			_, err := b.ExecContext(t.Context(), "INSERT INTO waiters VALUES (?, 'worker', 7, 'then')", task)
+			return err
+		}
+	}
+	func() {
+		defer func() {
+			if why := recover(); why != "broken" {
+				t.Errorf("found the panic %v", why)
+			}
+		}()
+		_ = s.transact(t.Context(), func(b *batch) error {
+			if err := waiter("one")(b); err != nil {
+				t.Error(err)
+			}
+			panic("broken")
+		})
+	}()
+	if err := s.transact(t.Context(), waiter("two")); err != nil {
+		t.Error(err)
+	}
+	var waits int
+	if err := s.one(t.Context(), "SELECT count(*) FROM waiters", nil, &waits); err != nil || waits != 1 {
+		t.Errorf("found %d, %v", waits, err)
+	}
+}

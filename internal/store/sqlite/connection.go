@@ -148,8 +148,14 @@ func (b *batch) transact(ctx context.Context, begin string, work func(*batch) er
 		return false, err
 	}
 	ending := context.WithoutCancel(ctx) // a transaction that is left open would be the next user's
+	panics := true
+	defer func() {
+		if panics {
+			_, _ = b.ExecContext(ending, "ROLLBACK") // the panic is worth more
+		}
+	}()
 	err = work(b)
-	if err == nil {
+	if panics = false; err == nil {
 		err = ctx.Err()
 	}
 	if err == nil {
