@@ -3,7 +3,9 @@ package socket
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"time"
 )
@@ -14,7 +16,10 @@ type Health struct {
 	Since time.Time `json:"since"`
 	Calls int       `json:"calls"` // under way, with hooks and checks that it does
 	Build string    `json:"build"` // of its program
-	Stays bool      `json:"stays"` // a person has it in the foreground: no other one takes its place
+
+	Waiting int `json:"waiting"` // processes that wait for its end
+
+	Stays bool `json:"stays"` // a person has it in the foreground: no other one takes its place
 }
 
 // lookTime is how long a server may take to say how it is.
@@ -48,6 +53,59 @@ func Look(ctx context.Context, home string) (h Health, err error) {
 	return h, nil
 }
 
+// farewell is what a server says to those who wait for its end, where it has not died.
+const farewell = "farewell\n"
+
+// errEnded says that a server has ended as it was asked to.
+var errEnded = errors.New("the server has ended")
+
+// AwaitDeath returns when the server of a home has died. The error is ErrNoServer where none is there, and another one
+// where it ends as it should or ctx does.
+func AwaitDeath(ctx context.Context, home string) error {
+	web, _, err := dial(home, func(int) error { return nil })
+	if err != nil {
+		return err
+	}
+	defer web.CloseIdleConnections()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://home"+endPath, nil)
+	if err != nil {
+		return fmt.Errorf("wait for the end of the server: %w", err)
+	}
+	res, err := web.Do(req)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrNoServer, err)
+	}
+	defer res.Body.Close()
+	said, _ := io.ReadAll(io.LimitReader(res.Body, int64(len(farewell)))) // where it died its last words are cut short
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if string(said) == farewell || res.StatusCode != http.StatusOK {
+		return errEnded
+	}
+	return nil
+}
+
+// awaited answers when the server ends.
+func (s *Server) awaited(w http.ResponseWriter, r *http.Request) {
+	if http.NewResponseController(w).Flush() != nil {
+		return // it has gone
+	}
+	s.wait(1)
+	defer s.wait(-1)
+	select {
+	case <-s.left:
+		_, _ = io.WriteString(w, farewell) // one that has gone hears nothing
+	case <-r.Context().Done():
+	}
+}
+
+func (s *Server) wait(more int) {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	s.waiting += more
+}
+
 // hung is the error about a process that does not answer.
 func hung(pid int, more string) error {
 	return fmt.Errorf("%w: process %d%s; let it go on with %q, or end it with %q", ErrHung, pid, more,
@@ -57,7 +115,8 @@ func hung(pid int, more string) error {
 // health answers how this server is.
 func (s *Server) health(w http.ResponseWriter, _ *http.Request) {
 	s.lock.Lock()
-	now := Health{Since: s.since, Calls: len(s.calls) + s.own, Build: s.build, Stays: s.stays}
+	now := Health{Since: s.since, Calls: len(s.calls) + s.own, Build: s.build, Stays: s.stays,
+		Waiting: s.waiting}
 	s.lock.Unlock()
 	_ = json.NewEncoder(w).Encode(now) // a client that has gone hears nothing
 }

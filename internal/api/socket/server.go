@@ -47,7 +47,9 @@ type Server struct {
 
 	lock    sync.Mutex
 	leaving bool
+	left    chan struct{} // closed where the server ends
 	last    uint64
+	waiting int       // processes that wait for its end
 	stays   bool      // a person has it in the foreground
 	own     int       // pieces of work of the server's own that are under way
 	quiet   time.Time // when the last call began or ended
@@ -78,11 +80,12 @@ func Listen(ctx context.Context, home, build string, log *slog.Logger, handle Ha
 	ctx, end := context.WithCancel(context.WithoutCancel(ctx))
 	now := time.Now()
 	s := &Server{build: build, log: log, handle: handle, home: home, since: now, quiet: now, end: end,
-		calls: map[uint64]*underWay{}}
+		calls: map[uint64]*underWay{}, left: make(chan struct{})}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST "+callsPath, s.call)
 	mux.HandleFunc("DELETE "+callsPath+"/{number}", s.giveUp)
 	mux.HandleFunc("GET "+healthPath, s.health)
+	mux.HandleFunc("GET "+endPath, s.awaited)
 	s.http = http.Server{Handler: mux, ReadHeaderTimeout: sendTime,
 		BaseContext: func(net.Listener) context.Context { return ctx },
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
@@ -192,6 +195,9 @@ func (s *Server) Close(ctx context.Context) error {
 func (s *Server) leave() {
 	s.lock.Lock()
 	defer s.lock.Unlock()
+	if !s.leaving {
+		close(s.left)
+	}
 	s.leaving = true
 	s.stopKeeping()
 	for _, one := range s.calls {

@@ -140,3 +140,36 @@ func TestRepeatable_isWhatPrintedNothing(t *testing.T) {
 		}
 	}
 }
+
+func TestAwaitDeath_isNoFarewell(t *testing.T) {
+	t.Parallel()
+	if err := AwaitDeath(t.Context(), HomeOf(t)); !errors.Is(err, ErrNoServer) {
+		t.Errorf("without a server: %v", err)
+	}
+	for _, dies := range []bool{true, false} {
+		dir := HomeOf(t)
+		s, err := Listen(t.Context(), dir, "one", slog.New(slog.DiscardHandler),
+			func(context.Context, proc.Call, []Input, func()) (int, *Need, error) { return 0, nil, nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error, 1)
+		go func() { ended <- AwaitDeath(t.Context(), dir) }()
+		for h := (Health{}); h.Waiting == 0; {
+			if h, err = Look(t.Context(), dir); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if dies {
+			_ = s.http.Close()
+		} else if err := s.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if err := <-ended; (err == nil) != dies {
+			t.Errorf("it dies %t: found %v", dies, err)
+		}
+		if dies {
+			_ = s.Close(t.Context())
+		}
+	}
+}

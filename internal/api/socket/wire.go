@@ -18,6 +18,7 @@ import (
 const (
 	callsPath  = "/v1/calls"
 	healthPath = "/v1/server"
+	endPath    = "/v1/server/end"
 )
 
 // mostOfCall is how many bytes a request may have.

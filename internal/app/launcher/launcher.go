@@ -51,6 +51,7 @@ func run(call proc.Call, messages io.Writer) int {
 			return environment.Variables{Home: t.Home}.For(harness.Value(t.Set, "ORANGE_PROJECT"), t.Task)
 		},
 		Serve: serve, Watch: func(t harness.Ticket) error { return ensureServer(context.Background(), call, t) },
+		Keep: func(ctx context.Context, t harness.Ticket) { keepServer(ctx, call, t) },
 	}
 	return l.Run(call.Args[1])
 }

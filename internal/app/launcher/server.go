@@ -4,8 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
+	"slices"
+	"time"
 
+	"orange/internal/api/socket"
 	"orange/internal/rules/harness"
 	"orange/internal/run/environment"
 	"orange/internal/run/proc"
@@ -57,4 +61,34 @@ func ensureServer(ctx context.Context, call proc.Call, t harness.Ticket) error {
 		return fmt.Errorf("find the running program: %w", err)
 	}
 	return EnsureServer(ctx, call, t.Home, self, nil)
+}
+
+const (
+	lookForServer = 30 * time.Second // how often a launcher looks for a server that it can wait for
+	startSoonest  = time.Second      // how long it waits before it starts a server again
+	startLatest   = 5 * time.Second
+	deathsCounted = time.Minute // in which so many deaths may be
+	mostDeaths    = 3
+)
+
+// keepServer starts the server of a home again where it dies while an agent lives, until ctx ends. One that said that
+// it ends is not started again, and one that dies again and again is left alone for a while. What fails is in the log of
+// the server that could not begin.
+func keepServer(ctx context.Context, call proc.Call, t harness.Ticket) {
+	var deaths []time.Time
+	for ctx.Err() == nil {
+		if err := socket.AwaitDeath(ctx, t.Home); err != nil {
+			proc.Pause(ctx, lookForServer)
+			continue
+		}
+		now := time.Now()
+		deaths = append(slices.DeleteFunc(deaths, func(at time.Time) bool { return now.Sub(at) > deathsCounted }), now)
+		wait := startSoonest + rand.N(startLatest-startSoonest) // many launchers do not begin at one instant
+		if len(deaths) > mostDeaths {
+			wait = deathsCounted
+		}
+		if proc.Pause(ctx, wait); ctx.Err() == nil {
+			_ = ensureServer(ctx, call, t)
+		}
+	}
 }

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"orange/internal/rules/harness"
@@ -105,6 +106,8 @@ type Launcher struct {
 	// Watch sees to it that a process watches over the agent. It is called before the agent begins, and when it has
 	// ended and its end is noted.
 	Watch func(harness.Ticket) error
+	// Keep sees to it that this stays so while the agent lives, until ctx ends.
+	Keep func(ctx context.Context, t harness.Ticket)
 }
 
 // Run runs an agent by its ticket, and answers the exit status of the window. The ticket is taken away first: it
@@ -123,7 +126,12 @@ func (l Launcher) Run(path string) int {
 		return cannotStart
 	}
 	l.watch(ticket)
+	ctx, off := context.WithCancel(context.Background())
+	var keeping sync.WaitGroup
+	keeping.Go(func() { l.Keep(ctx, ticket) })
 	end, err := l.supervise(ticket)
+	off()
+	keeping.Wait()
 	note := harness.Note{Status: end.Status, Signal: end.Signal, HungUp: end.HungUp, At: task.FormatTime(time.Now())}
 	if err != nil {
 		fmt.Fprintf(l.Messages, "orange: %v\n", err)

@@ -46,8 +46,10 @@ func noneGiven(harness.Ticket) ([]string, error) { return nil, nil }
 
 func watched(harness.Ticket) error { return nil }
 
+func leaves(context.Context, harness.Ticket) {}
+
 func launched(messages io.Writer, path string, kept func(harness.Ticket) ([]string, error)) int {
-	return Launcher{Messages: messages, Kept: kept, Given: noneGiven, Watch: watched}.Run(path)
+	return Launcher{Messages: messages, Kept: kept, Given: noneGiven, Watch: watched, Keep: leaves}.Run(path)
 }
 
 func TestRun_takesTheTicketAndNotesTheEnd(t *testing.T) {
@@ -197,7 +199,7 @@ func TestRun_answersTheRequestsOfAConfinedAgentWhileItLives(t *testing.T) {
 	must(t, err)
 	must(t, os.WriteFile(path, text, 0o600))
 	ended := false
-	status := Launcher{Messages: io.Discard, Given: noneGiven, Watch: watched,
+	status := Launcher{Messages: io.Discard, Given: noneGiven, Watch: watched, Keep: leaves,
 		Kept: func(harness.Ticket) ([]string, error) { return os.Environ(), nil },
 		Serve: func(ctx context.Context, _ harness.Ticket, env []string) error {
 			if harness.Value(env, "SEEN") != "this" {
@@ -217,17 +219,22 @@ func TestRun_answersTheRequestsOfAConfinedAgentWhileItLives(t *testing.T) {
 func TestRun_hasTheAgentWatchedOver(t *testing.T) {
 	home, path := ticketOf(t, "/bin/true")
 	var said bytes.Buffer
-	calls := 0
-	status := Launcher{Messages: &said, Kept: noneGiven, Given: noneGiven, Watch: func(ticket harness.Ticket) error {
+	calls, keeps := 0, false
+	keep := func(ctx context.Context, ticket harness.Ticket) {
+		<-ctx.Done()
+		keeps = calls == 1 && ticket.Home == home
+	}
+	watch := func(ticket harness.Ticket) error {
 		calls++
 		if _, found, err := Ending(ticket.Home, 7, seat); ticket.Home != home || found != (calls == 2) || err != nil {
 			t.Errorf("call %d: of %q it is noted: %v, %v", calls, ticket.Home, found, err)
 		}
 		return errors.New("no one is there")
-	}}.Run(path)
+	}
+	status := Launcher{Messages: &said, Kept: noneGiven, Given: noneGiven, Keep: keep, Watch: watch}.Run(path)
 	want := strings.Repeat("orange: no one watches over this agent: no one is there\n", 2)
-	if status != 0 || calls != 2 || said.String() != want {
-		t.Errorf("status %d, said %q", status, said.String())
+	if status != 0 || calls != 2 || !keeps || said.String() != want {
+		t.Errorf("status %d, kept between the two %t, said %q", status, keeps, said.String())
 	}
 }
 
@@ -259,7 +266,7 @@ func TestRun_beginsAfreshWhereTheConversationIsGone(t *testing.T) {
 func TestRun_startsNoAgentWithoutWhatThePersonHasSet(t *testing.T) {
 	home, path := ticketOf(t, "sh", "-c", "exit 3")
 	var said bytes.Buffer
-	status := Launcher{Messages: &said, Watch: watched,
+	status := Launcher{Messages: &said, Watch: watched, Keep: leaves,
 		Kept:  func(harness.Ticket) ([]string, error) { return os.Environ(), nil },
 		Given: func(harness.Ticket) ([]string, error) { return nil, errors.New("env.json:3: found something else") },
 	}.Run(path)

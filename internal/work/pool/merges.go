@@ -118,7 +118,9 @@ func (m *merges) pushMarks(t task.Task) []string {
 }
 
 // EndPush ends the push of an earlier merge of a task: what it would do later would be a second push at the same time.
-func (m *merges) EndPush(ctx context.Context, t task.Task) error { return endMarked(ctx, m.pushMarks(t)) }
+func (m *merges) EndPush(ctx context.Context, t task.Task) error {
+	return endMarked(ctx, m.pushMarks(t))
+}
 
 // Merge merges a commit of the branch, or its tip where none is named.
 func (m *merges) Merge(ctx context.Context, t task.Task, order record.MergeOrder,
