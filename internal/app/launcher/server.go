@@ -72,8 +72,8 @@ const (
 )
 
 // keepServer starts the server of a home again where it dies while an agent lives, until ctx ends. One that said that
-// it ends is not started again, and one that dies again and again is left alone for a while. What fails is in the log of
-// the server that could not begin.
+// it ends is not started again, and one that dies again and again is left alone for a while. What fails is in the log
+// of the server that could not begin.
 func keepServer(ctx context.Context, call proc.Call, t harness.Ticket) {
 	var deaths []time.Time
 	for ctx.Err() == nil {
