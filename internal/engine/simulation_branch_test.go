@@ -114,9 +114,12 @@ func (s *simulation) checkSubject(p *process, t task.Task, e history.Event) {
 	if e.Type == history.MergeBegun {
 		commit = e.Data["commit"]
 	}
-	makesGood := p.question == nil
-	merges := makesGood || p.question.kind == "merge" || p.question.kind == overrideMerge
-	ends := merges && e.IsMove() && e.To == "done"
+	ends, makesGood := e.IsMove() && e.To == "done", p.question == nil
+	if makesGood {
+		ends = ends && s.mergeBegan(t.ID)
+	} else {
+		ends = ends && (p.question.kind == "merge" || p.question.kind == overrideMerge)
+	}
 	switch was := b.wasTip(commit, p); {
 	case ends && !s.isMerged(t.ID, commit):
 		s.breakf("%s ends by a merge, and is about %q, which was not merged", s.short(t.ID), commit)
@@ -129,6 +132,23 @@ func (s *simulation) checkSubject(p *process, t task.Task, e history.Event) {
 		s.breakf("event %q of %s is about %q, which was not the tip since it was asked for", e.Type,
 			s.short(t.ID), commit)
 	}
+}
+
+// mergeBegan reports whether a merge of a task began before its newest move, after the move before that, and has not
+// failed.
+func (s *simulation) mergeBegan(id string) bool {
+	moves := 0
+	for _, e := range slices.Backward(s.audit.Events(id)) {
+		switch {
+		case e.IsMove():
+			moves++
+		case moves == 1 && e.Type == history.MergeFailed:
+			return false
+		case moves == 1 && e.Type == history.MergeBegun:
+			return true
+		}
+	}
+	return false
 }
 
 // isMerged reports whether the default branch has a commit by a merge that began before the newest move of a task, and
