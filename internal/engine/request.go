@@ -85,7 +85,8 @@ var (
 	errHooksPending = errors.New("hooks of an earlier move are pending")
 )
 
-// begins resolves where the request leads, and lets hooks of earlier moves go first, once.
+// begins resolves where the request leads, and lets hooks of earlier moves go first, once. A cancellation waits for
+// none.
 func (r *request) begins(def *workflow.Definition, s record.Snapshot) error {
 	if r.target != nil {
 		to, done, err := r.target(def, s.Task)
@@ -96,8 +97,8 @@ func (r *request) begins(def *workflow.Definition, s record.Snapshot) error {
 			return errDone
 		}
 	}
-	if r.waited {
-		return nil
+	if cancelled, may := def.Move(workflow.MoveCancel); r.waited || may && cancelled == r.To {
+		return nil // a cancellation drops what would still start something, and ends what is performed of that
 	}
 	event, pending := firstPending(s.Owed)
 	if r.event = event; pending {

@@ -97,12 +97,38 @@ func (e *hooks) tryHook(ctx context.Context, s step, hook task.OwedHook) (then s
 	}
 	var effect record.Effect
 	if failed == nil {
-		effect, failed = e.perform(ctx, job)
+		performing, end := e.whileOwed(ctx, hook)
+		effect, failed = e.perform(performing, job)
+		end()
 	}
 	e.log.Info("hook ends", "component", "hook", "task", id, "hook", hook.ID, "action", hook.Action, "said",
 		effect.Said, "error", errorText(failed))
 	then, err = e.settle(ctx, s, hook, effect, seat, failed)
 	return then, failed != nil && effect.Lease == record.LeaseFree, err
+}
+
+// dropPoll is how often a hook that is performed is looked at: whether a later step has dropped it.
+const dropPoll = 250 * time.Millisecond
+
+// whileOwed is ctx until a later step has dropped the hook, or end is called: a program that runs for the hook ends
+// then, and whoever waits in the task's line comes next.
+func (e *hooks) whileOwed(ctx context.Context, hook task.OwedHook) (_ context.Context, end func()) {
+	ctx, end = context.WithCancel(ctx)
+	var look func()
+	look = func() {
+		if ctx.Err() != nil {
+			return
+		}
+		all, err := e.record.Hooks(ctx, hook.Task, hook.Event)
+		now := slices.IndexFunc(all, func(h task.OwedHook) bool { return h.ID == hook.ID })
+		if err == nil && (now < 0 || all[now].State == task.HookSuperseded) {
+			end()
+			return
+		}
+		time.AfterFunc(dropPoll, look) // what cannot be read is asked again
+	}
+	time.AfterFunc(dropPoll, look)
+	return ctx, end
 }
 
 // roomAgain is the task with a workspace for another try to make one ready: the try before gave its own back.
