@@ -111,7 +111,7 @@ func (e *hooks) tryHook(ctx context.Context, s step, hook task.OwedHook) (then s
 const dropPoll = 250 * time.Millisecond
 
 // whileOwed is ctx until a later step has dropped the hook, or end is called: a program that runs for the hook ends
-// then, and whoever waits in the task's line comes next.
+// then, and the next in turn for the task goes on.
 func (e *hooks) whileOwed(ctx context.Context, hook task.OwedHook) (_ context.Context, end func()) {
 	ctx, end = context.WithCancel(ctx)
 	var look func()
