@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"orange/internal/api/caller"
 	"orange/internal/api/socket"
 	"orange/internal/app/launcher"
 	"orange/internal/rules/idempotency"
@@ -78,6 +79,9 @@ func (a *app) listen(ctx context.Context) (c *calls, err error) {
 	}
 	if err == nil {
 		c.record, err = os.Stat(c.path)
+	}
+	if err == nil {
+		err = caller.Starts(a.dir)
 	}
 	if err != nil {
 		err = errors.Join(fmt.Errorf("open the record for calls: %w", err), c.closeStores())

@@ -108,8 +108,11 @@ func (at place) open(ctx context.Context, resume bool) (*app, error) {
 	if at.call.Getenv("ORANGE_SEAT") != "" {
 		a.environments.Leave(ctx, at.asker, at.call.Getenv("ORANGE_TASK_ID"))
 	}
+	if a.runner && a.own == nil {
+		return a, caller.Starts(dir) // and settles what it was started for
+	}
 	if a.runner || !resume {
-		return a, nil // a runner settles what it was started for
+		return a, nil
 	}
 	return a, a.engine.Resume(ctx)
 }

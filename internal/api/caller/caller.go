@@ -8,11 +8,9 @@ import (
 	"fmt"
 	"os"
 	"os/user"
-	"slices"
 	"strconv"
 	"time"
 
-	"orange/internal/api/socket"
 	"orange/internal/rules/harness"
 	"orange/internal/rules/task"
 	"orange/internal/run/proc"
@@ -73,21 +71,6 @@ func Of(call proc.Call, home string, server *tmux.Server, as string, known func(
 		return c, fmt.Errorf("cannot tell who asks: %w", err)
 	}
 	return c, nil
-}
-
-// belowServer reports whether one of these processes does the calls of the home: this one, or another.
-func belowServer(above []task.Process, home string) (bool, error) {
-	is := func(pid int) bool {
-		return slices.ContainsFunc(above, func(p task.Process) bool { return p.PID == pid })
-	}
-	if is(os.Getpid()) {
-		return true, nil
-	}
-	pid, err := socket.Listener(home)
-	if errors.Is(err, socket.ErrNoServer) {
-		return false, nil
-	}
-	return err == nil && is(pid), err
 }
 
 // namePatience bounds the question for a person's name: no request waits for that.

@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"orange/internal/rules/task"
@@ -48,32 +47,6 @@ func makeFolder(dir string) error {
 			"correct that, or move it away", dir)
 	}
 	return nil
-}
-
-// Listener is the process that listens at the socket of a home; ErrNoServer where none does. The socket of another user
-// is no home's. Where this system does not say which process it is, no process listens.
-func Listener(home string) (pid int, err error) {
-	at := pathOf(home)
-	info, err := os.Lstat(at)
-	if !Supported() || err == nil && !proc.IsOwn(info) {
-		return 0, ErrNoServer
-	}
-	var who peer
-	if err == nil {
-		var conn net.Conn
-		if conn, err = net.DialTimeout("unix", at, dialTime); err == nil {
-			defer conn.Close()
-			who, err = processOf(conn)
-		}
-	}
-	switch {
-	case errors.Is(err, os.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, syscall.ESRCH):
-		return 0, ErrNoServer // or it has ended a moment ago
-	case err != nil:
-		return 0, fmt.Errorf("ask which process serves the home: %w", err)
-	}
-	defer who.close()
-	return who.pid, nil
 }
 
 // dialTime is how long a connection may take.

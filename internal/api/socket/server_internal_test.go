@@ -78,30 +78,6 @@ func TestListen_makesTheSocketAgain(t *testing.T) {
 	}
 }
 
-func TestListener_isTheProcessThatServes(t *testing.T) {
-	t.Parallel()
-	dir := HomeOf(t)
-	if pid, err := Listener(dir); !errors.Is(err, ErrNoServer) {
-		t.Errorf("without a server: found %d, %v", pid, err)
-	}
-	at := filepath.Join(dir, name)
-	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: at, Net: "unix"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	if pid, err := Listener(dir); err != nil || pid != os.Getpid() {
-		t.Errorf("with one: found %d, %v, expected %d", pid, err, os.Getpid())
-	}
-	listener.SetUnlinkOnClose(false)
-	if err := listener.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if pid, err := Listener(dir); !errors.Is(err, ErrNoServer) {
-		t.Errorf("after its end: found %d, %v", pid, err)
-	}
-}
-
 // Half an answer is not printed again from its beginning.
 func TestRepeatable_isWhatPrintedNothing(t *testing.T) {
 	t.Parallel()

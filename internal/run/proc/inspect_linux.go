@@ -73,6 +73,20 @@ func Name(pid int) (string, error) {
 	return string(bytes.TrimSuffix(text, []byte("\n"))), err
 }
 
+// CallSelf gives this process another name than that of its program, of 15 bytes at most. No other process can change
+// it, and what this one starts has the name of its own program again.
+func CallSelf(name string) error {
+	file, err := os.OpenFile("/proc/self/comm", os.O_WRONLY, 0)
+	if err != nil {
+		return fmt.Errorf("name this process: %w", err)
+	}
+	_, err = file.WriteString(name)
+	if err = errors.Join(err, file.Close()); err != nil {
+		return fmt.Errorf("name this process: %w", err)
+	}
+	return nil
+}
+
 // Arguments are what a process was started with, its own name first; one that calls itself something else may
 // have that in their place.
 func Arguments(pid int) ([]string, error) {
