@@ -56,12 +56,19 @@ type calls struct {
 // errOtherServes says that another process does the calls of the home.
 var errOtherServes = errors.New("another process serves the home")
 
+// errFirst says that this is the first process of its machine: what has lost its parent has this one in the place, so
+// that no one could tell any more what it has started itself.
+var errFirst = errors.New("the first process of a container serves no home: start it below another one, as an init")
+
 // listen does the command lines of the home's clients that are of this program's build, until end is called. Where no
 // socket can be made, server is nil: this process has the lock, and each client does its command line itself.
 func (a *app) listen(ctx context.Context) (c *calls, err error) {
 	build, err := buildOf(a.self)
 	if err != nil {
 		return nil, err
+	}
+	if os.Getpid() == 1 {
+		return nil, errFirst
 	}
 	release, free, err := a.files.TryLock(launcher.ServerLock)
 	if err == nil && !free {
