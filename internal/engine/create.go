@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -164,8 +165,7 @@ func (e *arrivals) commitNew(ctx context.Context, def *workflow.Definition, c re
 		return record.Outcome{}, errors.Join(err, trash, e.environments.Forget(ctx, c.Task.ID))
 	}
 	if len(n.MayChange) > 0 {
-		u := task.Update{Actor: n.Actor, MayChange: n.MayChange, Reason: atCreation}
-		if _, err := e.requests.update(ctx, t.ID, u); err != nil {
+		if err := e.allowNew(ctx, t.ID, n); err != nil {
 			return record.Outcome{Task: t}, err
 		}
 	}
@@ -174,6 +174,13 @@ func (e *arrivals) commitNew(ctx context.Context, def *workflow.Definition, c re
 		return out, err
 	}
 	return e.startNew(ctx, def, out, t, n)
+}
+
+// allowNew notes what a person allows a new task to change.
+func (e *arrivals) allowNew(ctx context.Context, id string, n task.New) error {
+	_, err := e.requests.update(ctx, id, task.Update{Actor: n.Actor.Unmarked(), MayChange: n.MayChange,
+		Reason: atCreation})
+	return err
 }
 
 // startNew starts a task that was created to be started at once.
@@ -291,13 +298,25 @@ func (e *arrivals) createOnce(ctx context.Context, n task.New) (record.Outcome, 
 	}
 	birth, _ := def.Birth(s.Task.Status)
 	begins := decide.Start(def, s.Task, n.Actor, n.Reason) != nil && birth.Spawns() // its first event starts the agent
-	if n.Spawn && n.Plan == "" && !begins && len(events) == 1 && s.Task.Status == def.Initial {
+	if len(n.MayChange) > 0 && !allows(events, n.MayChange) {
+		if err := e.allowNew(ctx, n.ID, n); err != nil {
+			return record.Outcome{}, err
+		}
+	}
+	if n.Spawn && n.Plan == "" && !begins && !hasBegun(events) && s.Task.Status == def.Initial {
 		return e.startAgain(ctx, def, s, events, n)
 	}
-	if !a.Found {
+	if !a.Found || a.Event.Type == history.Created {
 		a = idempotency.Earlier{Found: true, Event: birthEvent(events, n.Spawn)}
 	}
 	return e.outcomes.answer(ctx, s, events, a, n.Actor)
+}
+
+// hasBegun reports whether a task was moved or queued since it was created. Other events may come before its start.
+func hasBegun(events []history.Event) bool {
+	return slices.ContainsFunc(events, func(e history.Event) bool {
+		return e.IsMove() || e.Type == history.QueuedForSpace
+	})
 }
 
 // startAgain starts a task whose creation was cut short between its first event and its start.
@@ -312,10 +331,11 @@ func (e *arrivals) startAgain(ctx context.Context, def *workflow.Definition, s r
 
 // birthEvent is the event that tells of a task's creation: its start, if it was started at once.
 func birthEvent(events []history.Event, start bool) history.Event {
-	if start && len(events) > 1 {
-		if next := events[1]; next.Type == history.QueuedForSpace || next.Type == history.StatusChanged {
-			return next
-		}
+	next := slices.IndexFunc(events, func(e history.Event) bool {
+		return e.Type == history.QueuedForSpace || e.Type == history.StatusChanged
+	})
+	if start && next > 0 {
+		return events[next]
 	}
 	return events[0]
 }

@@ -191,7 +191,7 @@ func createKilledAt(t *testing.T, step int, first, repeat asks) (was bool) {
 	t.Helper()
 	w := newWorld(t)
 	n := w.wanted(true)
-	n.Context = "about it"
+	n.Context, n.MayChange = "about it", []string{"go.mod"}
 	do := func(e *engine.Engine, by asks) (record.Outcome, error) {
 		n.Actor = by(human, "create")
 		return e.Create(t.Context(), n)
@@ -207,8 +207,65 @@ func createKilledAt(t *testing.T, step int, first, repeat asks) (was bool) {
 	for _, e := range w.asked(out.Task.ID) {
 		moves += fmt.Sprintf("%s %s;", e.Type, e.To)
 	}
-	if len(all) != 1 || moves != "task.created ;status.changed planning;" || out.Event.To != "planning" {
-		t.Fatalf("killed at step %d: %d tasks, %s\n%+v", step, len(all), moves, out)
+	allowed := w.events(out.Task.ID, history.Updated)
+	if len(all) != 1 || moves != "task.created ;status.changed planning;" || out.Event.To != "planning" ||
+		len(allowed) != 1 {
+		t.Fatalf("killed at step %d: %d tasks, %s, allowed %+v\n%+v", step, len(all), moves, allowed, out)
 	}
 	return was
+}
+
+// A part of an update that was done before the kill is no answer to the whole of it.
+func TestUpdate_killedAtAnyStepLeavesNoPartOut(t *testing.T) {
+	t.Parallel()
+	for by, asked := range known() {
+		t.Run(by, func(t *testing.T) {
+			t.Parallel()
+			for was, step := true, 1; was; step += stride() {
+				w := newWorld(t)
+				id := w.reach("working")
+				summary := "mend the other gate"
+				do := func(by asks) func(*engine.Engine) (record.Outcome, error) {
+					u := task.Update{Actor: by(human, "update"), Summary: &summary, MayChange: []string{"go.mod"},
+						Reason: "it needs another module"}
+					return func(e *engine.Engine) (record.Outcome, error) {
+						out, err := e.Update(t.Context(), id, u)
+						return record.Outcome{Task: out}, err
+					}
+				}
+				was = w.killedAt(step, do(asked.first))
+				out, err := do(asked.repeat)(w.Engine)
+				must(t, err)
+				_, err = do(asked.repeat)(w.Engine)
+				must(t, err)
+				if all := w.events(id, history.Updated); len(all) != 2 || out.Task.Summary != summary {
+					t.Fatalf("killed at step %d: %q, %+v", step, out.Task.Summary, all)
+				}
+				w.wantWhole(id, step)
+			}
+		})
+	}
+}
+
+// One command line may ask for an update and then for a move.
+func TestAMove_isNotAnsweredByTheUpdateBeforeIt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.reach("working")
+	w.write(id, handoff)
+	summary := "mend the other gate"
+	for _, again := range []bool{false, true} {
+		actor := byCall(again)(human)
+		_, err := w.Update(t.Context(), id, task.Update{Actor: actor.Unmarked(), Summary: &summary})
+		must(t, err)
+		if again {
+			out, err := w.Request(t.Context(), task.Request{Task: id, To: "agent-review", Actor: actor})
+			if err != nil || out.Event.To != "agent-review" {
+				t.Errorf("the repeat answered %+v, %v", out, err)
+			}
+		}
+	}
+	if all := w.events(id, history.Updated); len(all) != 1 {
+		t.Errorf("the update is there %d times", len(all))
+	}
 }

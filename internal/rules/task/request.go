@@ -28,6 +28,13 @@ type Actor struct {
 // Repeats reports whether what the actor asks for may have been done before.
 func (a Actor) Repeats() bool { return a.Key != "" || a.Again }
 
+// Unmarked is the actor of a part of a request which others follow: its event does not answer a repeat of the whole,
+// which does that part again, and finds it done.
+func (a Actor) Unmarked() Actor {
+	a.Key, a.Asked, a.Call = "", "", ""
+	return a
+}
+
 // ActorEngine is the name that history has for the program's own acts.
 const ActorEngine = "engine"
 

@@ -110,6 +110,9 @@ func (mv mover) update(ctx context.Context, h *Services, id string, u task.Updat
 			"--may-change or --seen")
 	}
 	if changes {
+		if req.To != "" {
+			u.Actor = u.Actor.Unmarked() // a repeat is answered once the status is there
+		}
 		t, err := h.Commands.Update(ctx, id, u)
 		if err != nil {
 			return err
