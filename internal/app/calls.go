@@ -146,20 +146,21 @@ func (c *calls) end(ctx context.Context, then func()) {
 }
 
 // serveToo does the calls of others until ctx ends, if no other process does, and answers the context of a watch that
-// lasts until those under way are over. A client that finds no one does its command line itself: so what cannot be
-// served is no error.
-func (a *app) serveToo(ctx context.Context) context.Context {
+// lasts until those under way are over. After the watch, end ends what this process does besides, and returns when that
+// is over. A client that finds no one does its command line itself: so what cannot be served is no error.
+func (a *app) serveToo(ctx context.Context) (watch context.Context, end func()) {
 	c, err := a.listen(ctx)
 	if err != nil {
 		a.logger.Warn("this process does no calls of others", "component", "server", "error", err.Error())
-		return ctx
+		return ctx, func() {}
 	}
 	if c.server != nil {
 		c.server.Stay()
 	}
 	within, off := context.WithCancel(context.WithoutCancel(ctx))
-	context.AfterFunc(ctx, func() { c.end(ctx, off) })
-	return within
+	whole := sync.OnceFunc(func() { c.end(ctx, off) })
+	context.AfterFunc(ctx, whole)
+	return within, whole
 }
 
 // buildOf tells one build of the program from another one: the newer one is the greater.

@@ -64,6 +64,8 @@ func (a *app) inHome(ctx context.Context) context.Context {
 // the lease, it waits for its end first.
 func (w watch) Run(ctx context.Context, say func(string)) error {
 	debug.SetGCPercent(50) // it goes on for weeks and does little: its memory is worth more than the sweeping
+	end := func() {}
+	defer func() { end() }()
 	return w.watchOver(w.inHome(ctx), watchEvents{
 		waits: func(holder task.Watcher) {
 			if found, advice := holder.Trouble(time.Now()); found != "" {
@@ -74,7 +76,8 @@ func (w watch) Run(ctx context.Context, say func(string)) error {
 		},
 		begins: func(ctx context.Context) context.Context {
 			say("watching " + w.dir)
-			return w.serveToo(ctx)
+			ctx, end = w.serveToo(ctx)
+			return ctx
 		},
 		tells: say,
 	})
