@@ -63,19 +63,33 @@ type merging struct {
 }
 
 func (e *merging) merge(ctx context.Context, id string) (record.Outcome, string, error) {
-	m, actor := e.asked, e.actor
 	release, err := e.folder.Lock(ctx, mergeLock(id))
 	if err != nil {
 		return record.Outcome{}, "", err
 	}
 	defer release()
-	if err := e.outcomes.finishPending(ctx, id, actor); err != nil {
+	if err := e.outcomes.finishPending(ctx, id, e.actor); err != nil {
 		return record.Outcome{}, "", err
 	}
 	earlier, err := e.mergeBegun(ctx, id)
 	if err != nil {
 		return record.Outcome{}, "", err
 	}
+	out, how, err := e.mergeAfter(ctx, id, earlier)
+	_, refused := errors.AsType[*rejection.Rejection](err)
+	if earlier.git == nil && len(earlier.tries) > 0 && (refused || errors.Is(err, errNothingToMerge)) {
+		// A fetch for another task may have shown meanwhile that the push of an earlier try landed.
+		again, unknown := e.mergeBegun(ctx, id)
+		if unknown == nil && again.git != nil {
+			return e.mergeAfter(ctx, id, again)
+		}
+	}
+	return out, how, err
+}
+
+// mergeAfter merges a task, after what is known of earlier tries.
+func (e *merging) mergeAfter(ctx context.Context, id string, earlier earlierMerge) (record.Outcome, string, error) {
+	m, actor := e.asked, e.actor
 	r := mergeRequest(id, m, actor)
 	r.known = earlier.git
 	s, decision, refused := e.requests.judge(ctx, r)

@@ -40,12 +40,18 @@ type branch struct {
 	meanwhile   func() // runs while the merge waits for its turn
 	unpushed    []string
 	order       record.MergeOrder // of the last merge
+	hidden      int               // for how many looks it is not known that it is merged
 }
 
-func (b *branch) Ahead(context.Context, task.Task, string) (bool, error) { return !b.merged, nil }
+func (b *branch) Ahead(context.Context, task.Task, string) (bool, error) { return !b.known(), nil }
 
 func (b *branch) Landed(_ context.Context, _ task.Task, commits []string) (bool, error) {
-	return len(commits) > 0 && b.merged, nil
+	return len(commits) > 0 && b.known(), nil
+}
+
+func (b *branch) known() bool {
+	b.hidden--
+	return b.merged && b.hidden < 0
 }
 
 func (b *branch) Unpushed(context.Context, task.Task) (int, []string, error) {
@@ -73,10 +79,30 @@ func (b *branch) Look(_ context.Context, _ task.Task, _ *workflow.Definition, pa
 	map[string]decide.Fact, error) {
 	out := map[string]decide.Fact{}
 	for _, p := range parts {
-		out[p.Key()] = decide.Fact{Holds: !b.merged, Source: "git ahead", Digest: "of three commits",
+		out[p.Key()] = decide.Fact{Holds: !b.known(), Source: "git ahead", Digest: "of three commits",
 			Text: "ahead 3", Found: "no commit of its own", Want: "commit"}
 	}
 	return out, nil
+}
+
+// Defect: where a fetch for another task showed between two looks that its push had landed, a merge that was run again
+// said that there was nothing to merge, or that its gate did not hold.
+func TestMerge_learnsAtAnyLookThatItLandedBefore(t *testing.T) {
+	t.Parallel()
+	for hidden := range 6 {
+		w := newWorld(t)
+		b := &branch{fakeRepository: w.repository, cut: true}
+		w.rewire(func(p *engine.Ports) { p.Work, p.Facts, p.Rules = b, b.Look, gated{p.Rules} })
+		id := w.reach("reviewing")
+		if _, _, err := w.Merge(t.Context(), id, task.Merge{}, human); err == nil {
+			t.Fatal("it was not cut short")
+		}
+		b.hidden = hidden
+		out, _, err := w.Merge(t.Context(), id, task.Merge{}, human)
+		if err != nil || out.Event.To != "done" {
+			t.Errorf("known after %d looks: %+v, %v", hidden, out.Event, err)
+		}
+	}
 }
 
 // Defect: the move was judged again after the merge, when git says something else of the branch: it was in main,
