@@ -25,10 +25,13 @@ import (
 // Create makes a task. With n.Spawn it also starts the task, or queues it if no workspace is free. Where n has an id,
 // its request a key, or its call is repeated, a task that was created so before is the answer.
 func (e *arrivals) Create(ctx context.Context, n task.New) (record.Outcome, error) {
-	if n.ID == "" && n.Actor.Key == "" && n.Actor.Again {
+	if n.ID == "" && n.Actor.Key == "" && n.Actor.Call != "" { // so that a repeat finds whatever there is of it
 		var err error
-		if n.ID, _, err = e.record.Called(ctx, n.Actor.Call, ""); err != nil {
+		if n.ID, err = idempotency.ID(n.Actor.Call); err != nil {
 			return record.Outcome{}, err
+		}
+		if !n.Actor.Again {
+			return e.createNamed(ctx, n)
 		}
 	}
 	if n.ID != "" || n.Actor.Key != "" {

@@ -31,8 +31,8 @@ type Record interface {
 	Holders(ctx context.Context, project string) ([]record.Holder, error)
 	PendingTasks(ctx context.Context, now time.Time) ([]string, error)
 	Events(ctx context.Context, id string, after int) ([]history.Event, error)
-	// Called are the events of a task, or of any where id is empty, that a call has asked for a moment ago.
-	Called(ctx context.Context, call, id string) (of string, seqs []int, err error)
+	// Called are the numbers of the events of a task that a call has asked for a moment ago.
+	Called(ctx context.Context, call, id string) (seqs []int, err error)
 	Tail(ctx context.Context, id string, after int) (lines []string, bytes int64, err error)
 	WasRendered(ctx context.Context, id, field, value string) (bool, error)
 

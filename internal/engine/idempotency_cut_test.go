@@ -3,6 +3,8 @@ package engine_test
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -109,7 +111,7 @@ func stride() int {
 // asked are the events of a task that answer the key or the call, without the steps of a merge.
 func (w *world) asked(id string) (all []history.Event) {
 	w.t.Helper()
-	_, seqs, err := w.store.Called(w.t.Context(), "n", id)
+	seqs, err := w.store.Called(w.t.Context(), "n", id)
 	must(w.t, err)
 	for _, e := range w.events(id, "") {
 		key, _ := e.Asked()
@@ -208,9 +210,12 @@ func createKilledAt(t *testing.T, step int, first, repeat asks) (was bool) {
 		moves += fmt.Sprintf("%s %s;", e.Type, e.To)
 	}
 	allowed := w.events(out.Task.ID, history.Updated)
+	folders, err := os.ReadDir(filepath.Dir(w.files.Dir(out.Task.Project, out.Task.ID)))
+	must(t, err)
 	if len(all) != 1 || moves != "task.created ;status.changed planning;" || out.Event.To != "planning" ||
-		len(allowed) != 1 {
-		t.Fatalf("killed at step %d: %d tasks, %s, allowed %+v\n%+v", step, len(all), moves, allowed, out)
+		len(allowed) != 1 || len(folders) != 1 {
+		t.Fatalf("killed at step %d: %d tasks in %d folders, %s, allowed %+v\n%+v", step, len(all), len(folders),
+			moves, allowed, out)
 	}
 	return was
 }

@@ -340,7 +340,7 @@ func (e *outcomes) earlier(ctx context.Context, id string, events []history.Even
 	var seqs []int
 	if actor.Again && actor.Key == "" {
 		var err error
-		if _, seqs, err = e.record.Called(ctx, actor.Call, id); err != nil {
+		if seqs, err = e.record.Called(ctx, actor.Call, id); err != nil {
 			return idempotency.Earlier{}, err
 		}
 	}

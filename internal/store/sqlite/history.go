@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -33,25 +32,19 @@ func (s *Store) Events(ctx context.Context, id string, after int) ([]history.Eve
 	return out, nil
 }
 
-// Called are the events that a call has asked for, of a task or of any where id is empty: the task of the first one,
-// and the numbers of those of its history.
-func (s *Store) Called(ctx context.Context, call, id string) (of string, seqs []int, err error) {
-	err = s.rows(ctx, "SELECT task, seq FROM calls WHERE call = ? AND (task = ? OR ? = '') ORDER BY seq, task",
-		[]any{call, id, id}, func(scan func(...any) error) error {
-			var task string
+// Called are the numbers of the events of a task that a call has asked for.
+func (s *Store) Called(ctx context.Context, call, id string) (seqs []int, err error) {
+	err = s.rows(ctx, "SELECT seq FROM calls WHERE call = ? AND task = ? ORDER BY seq", []any{call, id},
+		func(scan func(...any) error) error {
 			var seq int
-			if err := scan(&task, &seq); err != nil {
-				return err
-			}
-			if of = cmp.Or(of, task); of == task {
-				seqs = append(seqs, seq)
-			}
-			return nil
+			err := scan(&seq)
+			seqs = append(seqs, seq)
+			return err
 		})
 	if err != nil {
-		return "", nil, fmt.Errorf("look for what a call has come to: %w", err)
+		return nil, fmt.Errorf("look for what a call has come to: %w", err)
 	}
-	return of, seqs, nil
+	return seqs, nil
 }
 
 // Lines is a task's history as the very bytes that its hashes cover, one a line.
