@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -159,6 +160,9 @@ func (w watch) Server(ctx context.Context) (socket.Health, error) {
 // endTime is how long a server may take to end. The calls under way may take longer; they are not cut off.
 const endTime = 15 * time.Second
 
+// lockEvery is how often it is looked whether a server without a socket has ended.
+const lockEvery = 100 * time.Millisecond
+
 // EndServer ends the server of the home, and waits for that.
 func (w watch) EndServer(ctx context.Context) error {
 	release, err := endServer(ctx, w.dir)
@@ -171,14 +175,11 @@ func (w watch) EndServer(ctx context.Context) error {
 // endServer ends the server of a home. No other one begins until the lock is released.
 func endServer(ctx context.Context, dir string) (release func(), err error) {
 	files := mirror.Files{Home: dir}
-	release, free, err := files.TryLock(launcher.ServerLock)
-	if free || err != nil {
-		return release, err
-	}
-	s, hung := socket.Look(ctx, dir) // one that does not answer is asked too: it may end when it goes on
+	within, off := context.WithTimeout(ctx, endTime)
+	defer off()
+	s, release, hung := awaitServer(within, files)
 	if s.PID == 0 {
-		return nil, fmt.Errorf("cannot end the server, which has the lock %q: %w; it makes its socket again in a "+
-			"moment", launcher.ServerLock, hung)
+		return release, cmp.Or(ctx.Err(), hung)
 	}
 	one, err := proc.Lookup(s.PID)
 	if err == nil {
@@ -187,8 +188,6 @@ func endServer(ctx context.Context, dir string) (release func(), err error) {
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("end the server: %w", err)
 	}
-	within, off := context.WithTimeout(ctx, endTime)
-	defer off()
 	release, err = files.Lock(within, launcher.ServerLock)
 	switch {
 	case err == nil || ctx.Err() != nil:
@@ -200,4 +199,23 @@ func endServer(ctx context.Context, dir string) (release func(), err error) {
 			fmt.Sprintf("kill -KILL %d", s.PID))
 	}
 	return release, err
+}
+
+// awaitServer answers how the server of a home is, or the release of its lock where it has ended. One that ends already
+// has no socket, and one whose socket was taken away makes it again in a moment.
+func awaitServer(within context.Context, files mirror.Files) (s socket.Health, release func(), err error) {
+	for {
+		release, free, err := files.TryLock(launcher.ServerLock)
+		if free || err != nil {
+			return s, release, err
+		}
+		s, err = socket.Look(within, files.Home)
+		if s.PID != 0 { // one that does not answer is asked to end too: it may do so when it goes on
+			return s, nil, err
+		}
+		if proc.Pause(within, lockEvery); within.Err() != nil {
+			return s, nil, fmt.Errorf("cannot end the server, which has the lock %q: %w; it ends already, or can make "+
+				"no socket; look with %q", launcher.ServerLock, err, "orange log --component server")
+		}
+	}
 }
