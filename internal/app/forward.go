@@ -26,8 +26,9 @@ const (
 	beginPause = 10 * time.Millisecond
 )
 
-// mostRepeats is how often a command line is repeated under its number: its server may have been killed again.
-const mostRepeats = 3
+// mostServers is how many servers a command line is asked of under its number, as each may be killed. Then this process
+// does it.
+const mostServers = 3
 
 // forward has the process that serves the home do this command line, where there is one. A person's starts one. What
 // broke off is repeated under its number, by another server or by this process.
@@ -50,17 +51,16 @@ func (r *execution) forward(ctx context.Context, repeat api.Repeat, supply func(
 	if repeat == api.Keyed {
 		r.call.Number = rand.Text()
 	}
-	for range mostRepeats {
+	again := true
+	for servers := 0; again && servers < mostServers; servers++ {
 		status, err = r.ask(ctx, client, self)
-		if repeat != api.Keyed || !errors.Is(err, socket.ErrBroken) || client.Printed() {
-			break
-		}
-		r.call.Again = true
+		again = repeat == api.Keyed && errors.Is(err, socket.ErrBroken) && !client.Printed()
+		r.call.Again = r.call.Again || again
 	}
 	switch {
 	case err == nil:
 		return status, true, nil
-	case client.Repeatable(err):
+	case again, client.Repeatable(err):
 		return 0, false, nil // the log of the home says why; this process can do without
 	case errors.Is(err, socket.ErrBroken), errors.Is(err, socket.ErrHung):
 		err = task.Notef(remote.ErrNotKnown, "%v; it is not known whether this was done: before you ask again, look "+

@@ -117,11 +117,10 @@ func (p LocalPrograms) place(ctx context.Context, t task.Task, check workflow.Ch
 }
 
 func endMarked(ctx context.Context, marks []string) error {
-	left, err := proc.WithEnvironment(marks...)
-	if err != nil {
-		return fmt.Errorf("look for what a run left behind: %w", err)
+	if err := proc.EndMarked(ctx, checkGrace, marks...); err != nil {
+		return fmt.Errorf("end what a run left behind: %w", err)
 	}
-	return proc.End(ctx, left, checkGrace)
+	return nil
 }
 
 // StartCheck has RunCheck of a Looker called by a process that outlives this one.

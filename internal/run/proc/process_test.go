@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -131,5 +132,29 @@ func TestSpent_growsWithWhatAProcessDoes(t *testing.T) {
 		if sum > 1<<30 {
 			t.Fatal("it does not grow")
 		}
+	}
+}
+
+// Defect: a process that was started between the look and the signal lived on.
+func TestEndMarked_endsWhatIsStartedMeanwhileToo(t *testing.T) {
+	t.Parallel()
+	mark := "ORANGE_TEST_MARK=" + t.TempDir()
+	begun := make(chan struct{})
+	var once sync.Once
+	ended := make(chan error, 1)
+	go func() {
+		ended <- proc.Lines(t.Context(), proc.Command{Name: "sh", Args: []string{"-c",
+			`trap "sleep 600 >/dev/null 2>&1 & exit" TERM; echo begun; while :; do sleep 0.01; done`}, Env: []string{mark}},
+			func([]byte) error {
+				once.Do(func() { close(begun) })
+				return nil
+			})
+	}()
+	<-begun
+	must(t, proc.EndMarked(t.Context(), 5*time.Second, mark))
+	<-ended
+	left, err := proc.WithEnvironment(mark)
+	if err != nil || len(left) > 0 {
+		t.Errorf("found %v, %v", left, err)
 	}
 }

@@ -73,6 +73,24 @@ func End(ctx context.Context, processes []task.Process, grace time.Duration) err
 	}
 }
 
+// mostRounds is how often EndMarked looks for processes that others have started while it ended these.
+const mostRounds = 20
+
+// EndMarked ends the processes that were started with every one of these KEY=value pairs, as End does, and those that
+// they start meanwhile.
+func EndMarked(ctx context.Context, grace time.Duration, pairs ...string) error {
+	for range mostRounds {
+		found, err := WithEnvironment(pairs...)
+		if err != nil || len(found) == 0 {
+			return err
+		}
+		if err := End(ctx, found, grace); err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("end the processes with %q: they start others as fast as they are ended", pairs)
+}
+
 // Signal signals this very process. One that is gone is os.ErrNotExist.
 func Signal(p task.Process, sig syscall.Signal) error {
 	reached, err := signalAll([]task.Process{p}, sig)

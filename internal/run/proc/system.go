@@ -28,11 +28,7 @@ func (s System) EndGroup(ctx context.Context, leader int) error {
 
 // EndMarked ends the processes that were started with every one of the given KEY=value pairs.
 func (s System) EndMarked(ctx context.Context, pairs ...string) error {
-	found, err := WithEnvironment(pairs...)
-	if err != nil {
-		return err
-	}
-	return End(ctx, found, s.Grace)
+	return EndMarked(ctx, s.Grace, pairs...)
 }
 
 // FindProgram looks a program up: a name with a slash as it is, another one on the given PATH.

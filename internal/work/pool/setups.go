@@ -220,11 +220,7 @@ func aboutTask(t task.Task) []string {
 }
 
 func endMarked(ctx context.Context, marks []string) error {
-	left, err := proc.WithEnvironment(marks...)
-	if err == nil {
-		err = proc.End(ctx, left, setupGrace)
-	}
-	if err != nil {
+	if err := proc.EndMarked(ctx, setupGrace, marks...); err != nil {
 		return fmt.Errorf("end what an earlier run left behind: %w", err)
 	}
 	return nil
