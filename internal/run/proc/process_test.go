@@ -141,18 +141,19 @@ func TestEndMarked_endsWhatIsStartedMeanwhileToo(t *testing.T) {
 	mark := "ORANGE_TEST_MARK=" + t.TempDir()
 	begun := make(chan struct{})
 	var once sync.Once
-	ended := make(chan error, 1)
+	ended := make(chan struct{})
 	go func() {
-		ended <- proc.Lines(t.Context(), proc.Command{Name: "sh", Args: []string{"-c",
+		defer close(ended)
+		_ = proc.Lines(t.Context(), proc.Command{Name: "sh", Args: []string{"-c",
 			`trap "sleep 600 >/dev/null 2>&1 & exit" TERM; echo begun; while :; do sleep 0.01; done`}, Env: []string{mark}},
 			func([]byte) error {
 				once.Do(func() { close(begun) })
 				return nil
-			})
+			}) // by a signal or not
 	}()
 	<-begun
 	must(t, proc.EndMarked(t.Context(), 5*time.Second, mark))
-	_ = <-ended // by a signal or not
+	<-ended
 	left, err := proc.WithEnvironment(mark)
 	if err != nil || len(left) > 0 {
 		t.Errorf("found %v, %v", left, err)
