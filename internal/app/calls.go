@@ -88,7 +88,7 @@ func (a *app) listen(ctx context.Context) (c *calls, err error) {
 		c.record, err = os.Stat(c.path)
 	}
 	if err == nil {
-		err = caller.Starts(a.dir)
+		err = caller.MarkStarter(a.dir)
 	}
 	if err != nil {
 		err = errors.Join(fmt.Errorf("open the record for calls: %w", err), c.closeStores())

@@ -109,7 +109,7 @@ func (at place) open(ctx context.Context, resume bool) (*app, error) {
 		a.environments.Leave(ctx, at.asker, at.call.Getenv("ORANGE_TASK_ID"))
 	}
 	if a.runner && a.own == nil {
-		return a, caller.Starts(dir) // and settles what it was started for
+		return a, caller.MarkStarter(dir) // and settles what it was started for
 	}
 	if a.runner || !resume {
 		return a, nil

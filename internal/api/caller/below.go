@@ -12,15 +12,16 @@ import (
 	"orange/internal/run/proc"
 )
 
-// Starts notes of this process that it starts programs for the home, as its server or to perform hooks: a program below
-// it that asks is no person because of that. Where the system lets it, the note is the name of the process. So neither
-// the socket, which anyone can remove, nor a path of the home, which may have several, is needed to find it.
-func Starts(home string) error {
+// MarkStarter gives this process the name of one that starts programs for the home, as its server or to perform hooks:
+// a program below it that asks is no person because of that. Where the system lets it, the mark is the name of the
+// process. So neither the socket, which anyone can remove, nor a path of the home, which may have several, is needed to
+// find it.
+func MarkStarter(home string) error {
 	name, err := nameFor(home)
 	if err != nil {
 		return err
 	}
-	return proc.CallSelf(name)
+	return proc.NameSelf(name)
 }
 
 // nameFor is the name of a process that starts programs for a home: it stands for the folder itself.

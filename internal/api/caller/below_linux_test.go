@@ -68,16 +68,16 @@ func TestStarts_isTheNameOfTheProcess(t *testing.T) {
 	home := t.TempDir()
 	before, err := proc.Name(os.Getpid())
 	if err == nil {
-		err = Starts(home)
+		err = MarkStarter(home)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
 	name, err := proc.Name(os.Getpid())
-	if want, _ := nameFor(home); name != want || err != nil || proc.CallSelf(before) != nil {
+	if want, _ := nameFor(home); name != want || err != nil || proc.NameSelf(before) != nil {
 		t.Errorf("found %q, %v, expected %q", name, err, want)
 	}
-	if err := Starts(filepath.Join(home, "none")); err == nil {
+	if err := MarkStarter(filepath.Join(home, "none")); err == nil {
 		t.Error("a home that is not there has a name")
 	}
 }

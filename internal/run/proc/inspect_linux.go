@@ -73,9 +73,9 @@ func Name(pid int) (string, error) {
 	return string(bytes.TrimSuffix(text, []byte("\n"))), err
 }
 
-// CallSelf gives this process another name than that of its program, of 15 bytes at most. No other process can change
+// NameSelf gives this process another name than that of its program, of 15 bytes at most. No other process can change
 // it, and what this one starts has the name of its own program again.
-func CallSelf(name string) error {
+func NameSelf(name string) error {
 	file, err := os.OpenFile("/proc/self/comm", os.O_WRONLY, 0)
 	if err != nil {
 		return fmt.Errorf("name this process: %w", err)

@@ -66,8 +66,8 @@ func Name(pid int) (string, error) {
 	return name[strings.LastIndexByte(name, '/')+1:], err
 }
 
-// CallSelf does nothing: this system has no way for it.
-func CallSelf(string) error { return nil }
+// NameSelf does nothing: this system has no way for it.
+func NameSelf(string) error { return nil }
 
 // Arguments asks ps what a process was started with. One that holds a blank comes as several.
 func Arguments(pid int) ([]string, error) {

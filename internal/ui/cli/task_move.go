@@ -161,7 +161,7 @@ type madeMove struct {
 }
 
 // moveTo makes one move of a task. How it is made depends on where the task is, so that one that was made before
-// under its key is answered first.
+// under its key, or by its call, is answered first.
 func (mv mover) moveTo(ctx context.Context, h *Services, id string, m madeMove, actor task.Actor) error {
 	if actor.Repeats() {
 		out, how, answered, err := h.Commands.Answered(ctx, id, actor)
@@ -196,7 +196,7 @@ func (mv mover) moveTo(ctx context.Context, h *Services, id string, m madeMove, 
 	return mv.tellAnswer(h.Commands.Request(ctx, task.Request{Task: id, To: to, Actor: actor, Reason: m.reason}))
 }
 
-// tellAgain tells of a move that was made before under its key, as the command did that made it.
+// tellAgain tells of a move that was made before, as the command did that made it.
 func (mv mover) tellAgain(out record.Outcome, merge string, actor task.Actor, err error) error {
 	switch {
 	case err != nil:
