@@ -78,6 +78,7 @@ func (r *execution) program() *cli.Program {
 	program.In, program.Out, program.Err = r.call.In, results(r.call), messages(r.call)
 	program.Terminal, program.Progress = r.call.TTY().In, progressAt(r.call)
 	program.OutTerminal = r.call.OutTerminal
+	program.SetZone(r.call.Zone())
 	return program
 }
 

@@ -109,8 +109,8 @@ func userName(uid int) string {
 	return number
 }
 
-// rights are what the kernel lets a process do: its groups and capabilities, what confines it, its mask for the modes
-// of new files, its root and its namespaces. Landlock does not show; a process without privileges can only set it with
+// rights are what the kernel lets a process do: its groups and capabilities, what confines it, its root and its
+// namespaces. Landlock does not show; a process without privileges can only set it with
 // no_new_privs, which does.
 func rights(pid int) (all []string, err error) {
 	dir := "/proc/" + strconv.Itoa(pid)
@@ -121,7 +121,7 @@ func rights(pid int) (all []string, err error) {
 	for line := range bytes.Lines(text) {
 		name, _, _ := bytes.Cut(line, []byte(":"))
 		switch string(name) {
-		case "Uid", "Gid", "Groups", "Umask", "CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb", "NoNewPrivs", "Seccomp",
+		case "Uid", "Gid", "Groups", "CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb", "NoNewPrivs", "Seccomp",
 			"Seccomp_filters":
 			all = append(all, string(bytes.TrimSpace(line)))
 		}

@@ -50,7 +50,6 @@ func TestSameRights_refusesWhoMayLessOrSeesAnotherMachine(t *testing.T) {
 		attr  *syscall.SysProcAttr
 		words []string
 	}{
-		"another mask":      {nil, []string{"sh", "-c", "umask 0070; " + tellAndWait}},
 		"no new privileges": {nil, []string{"setpriv", "--no-new-privs", "sh", "-c", tellAndWait}},
 		"another namespace": {&syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWUSER | syscall.CLONE_NEWNET,
 			UidMappings: []syscall.SysProcIDMap{{ContainerID: os.Getuid(), HostID: os.Getuid(), Size: 1}}},

@@ -62,7 +62,7 @@ func (l *Looker) running(root *os.Root, id, check string) (since string, runs bo
 	if c.trouble != "" || err != nil {
 		return "", false, nil
 	}
-	return at.Local().Format(time.TimeOnly), true, nil
+	return at.In(l.Now().Location()).Format(time.TimeOnly), true, nil
 }
 
 // lastResult reads the last result of a check. A file that is none, or not the one that was noted, does not count, and

@@ -70,8 +70,10 @@ func Leads(name string) bool {
 	return slices.Contains(ofRepository(), name) || name == "TMUX" || name == "TMUX_PANE"
 }
 
-// keptNames are the variables of Orange that a person has set for all that runs.
-func keptNames() []string { return []string{"ORANGE_HOME", "ORANGE_LOG_LEVEL", "ORANGE_MONITOR"} }
+// keptNames are the variables of Orange that a person has set for all that runs, and the person's own mask.
+func keptNames() []string {
+	return []string{"ORANGE_HOME", "ORANGE_LOG_LEVEL", "ORANGE_MONITOR", "ORANGE_UMASK"}
+}
 
 // Without is an environment without what leads elsewhere, and without what git, make or a runner of package.json has
 // set for one command of its own. What Orange has set for a task stays.

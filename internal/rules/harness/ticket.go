@@ -51,6 +51,10 @@ const (
 	OnlyCalls     = "calls"
 )
 
+// MaskVariable has in an environment the mask for the modes of the files that its programs make, in octal digits. No
+// program gets the variable: each gets the mask.
+const MaskVariable = "ORANGE_UMASK"
+
 // OfTerminal reports whether a variable describes the terminal: it comes from the one that a program runs on, and
 // not from the process that requested it.
 func OfTerminal(name string) bool {

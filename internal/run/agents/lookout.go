@@ -24,6 +24,7 @@ type Lookout struct {
 	Missing func(ctx context.Context, tasks []task.Task) map[string]string
 	// Conflicts is what was found last of the conflicts of a project's branches.
 	Conflicts func(ctx context.Context, project string) (conflict.Overview, error)
+	Zone      *time.Location // in which words have times; nil for that of this process
 }
 
 // Documents has the documents of tasks.

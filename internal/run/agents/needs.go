@@ -97,6 +97,9 @@ func (l Lookout) findDamage(ctx context.Context, tasks []task.Task, found map[st
 
 // word puts the needs of tasks into words.
 func (l Lookout) word(ctx context.Context, tasks []task.Task, found map[string]Liveness, now time.Time) {
+	if l.Zone != nil {
+		now = now.In(l.Zone)
+	}
 	l.findDamage(ctx, tasks, found)
 	needy := make([]*task.Task, 0, len(tasks))
 	for i := range tasks {

@@ -286,7 +286,7 @@ func (k *PerTask) OfChecks(ctx context.Context, project, id string) ([]string, e
 func over(env, own []string) []string {
 	stays := func(pair string) bool {
 		name, _, _ := strings.Cut(pair, "=")
-		return strings.HasPrefix(name, "ORANGE_") || harness.OfTerminal(name)
+		return strings.HasPrefix(name, "ORANGE_") && name != harness.MaskVariable || harness.OfTerminal(name)
 	}
 	out := slices.DeleteFunc(slices.Clone(env), stays)
 	for _, pair := range own {

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
+	"time"
 
 	"orange/internal/rules/envfilter"
 	"orange/internal/rules/harness"
@@ -19,7 +21,7 @@ type Call struct {
 	Args []string // without the program's name
 	Dir  string   // the folder that it was started in
 	Lost error    // why Dir is empty: the folder may be gone
-	Env  []string // the whole environment
+	Env  []string // the whole environment, with harness.MaskVariable
 	PID  int      // the process that asks, and waits for the answer
 	// Ended answers an error where that process has ended, so that another one may have its number. It is nil for this
 	// process.
@@ -66,11 +68,46 @@ func (c Call) TTY() TTY {
 	return t
 }
 
+// Of is another command line of the same caller, which prints to what is no terminal.
+func (c Call) Of(args []string, out, err io.Writer) Call {
+	c.Args, c.Out, c.Err, c.Terminal = args, out, err, &TTY{}
+	return c
+}
+
 // ThisCall is the call that started this process.
 func ThisCall() Call {
 	dir, err := os.Getwd()
-	return Call{Args: os.Args[1:], Dir: dir, Lost: err, Env: os.Environ(), PID: os.Getpid(),
+	env := os.Environ()
+	if mask, err := ownMask(); err == nil {
+		env = harness.Layer(env, []string{harness.MaskVariable + "=" + mask})
+	}
+	return Call{Args: os.Args[1:], Dir: dir, Lost: err, Env: env, PID: os.Getpid(),
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr}
+}
+
+// Zone is the time zone in which the one who calls reads times, as TZ says. One that cannot be found is UTC.
+func (c Call) Zone() *time.Location {
+	name, set := c.LookupEnv("TZ")
+	if own, ownSet := os.LookupEnv("TZ"); name == own && set == ownSet {
+		return time.Local
+	}
+	name = strings.TrimPrefix(name, ":")
+	if !set {
+		name = "/etc/localtime"
+	}
+	zone, err := time.UTC, error(nil)
+	if filepath.IsAbs(name) {
+		var rules []byte
+		if rules, err = ReadFile(name); err == nil {
+			zone, err = time.LoadLocationFromTZData(name, rules)
+		}
+	} else {
+		zone, err = time.LoadLocation(name)
+	}
+	if err != nil {
+		return time.UTC
+	}
+	return zone
 }
 
 // Getenv is the value of a variable of the one who calls; empty where there is none.

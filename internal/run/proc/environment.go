@@ -40,8 +40,11 @@ func (c Command) prepared(ctx context.Context) *exec.Cmd {
 			path, missing = "/"+c.Name, exec.ErrNotFound // with a slash, so that this process's own PATH has no say
 		}
 	}
-	cmd := exec.CommandContext(ctx, path, c.Args...)
-	cmd.Args[0], cmd.Dir, cmd.Env = c.Name, c.Dir, env
+	run, args, env := withMask(path, c.Args, env)
+	cmd := exec.CommandContext(ctx, run, args...)
+	if cmd.Dir, cmd.Env = c.Dir, env; run == path {
+		cmd.Args[0] = c.Name
+	}
 	if missing != nil {
 		cmd.Err = &exec.Error{Name: c.Name, Err: missing}
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"orange/internal/rules/envfilter"
 	"orange/internal/run/proc"
@@ -155,6 +156,48 @@ func TestEachWayToStartAProgram_leavesOutWhatLeadsElsewhere(t *testing.T) {
 			if err := os.Remove(said); err != nil {
 				t.Fatal(err)
 			}
+		}
+	}
+}
+
+func TestAProgramHasTheMaskOfItsEnvironment(t *testing.T) {
+	t.Parallel()
+	const says = `umask; echo "${ORANGE_UMASK-none}"`
+	own, err := proc.Run(t.Context(), proc.Command{Name: "sh", Args: []string{"-c", says}})
+	must(t, err)
+	for mask, want := range map[string]string{"0027": "0027\nnone", "77": "0077\nnone", "": own.Text(),
+		"888": own.Text(), "7777": own.Text(), "022; id": own.Text()} {
+		got, err := proc.Run(t.Context(), proc.Command{Name: "sh", Args: []string{"-c", says},
+			Env: []string{"ORANGE_UMASK=" + mask}})
+		if err != nil || got.Text() != want {
+			t.Errorf("%q: the program says %q, %v, expected %q", mask, got.Text(), err, want)
+		}
+	}
+	given := proc.WithEnviron(t.Context(), func() proc.Environ {
+		return proc.Environ{Own: []string{"ORANGE_UMASK=027"}}
+	})
+	if got := proc.Masked(given, 0o777); got != 0o750 {
+		t.Errorf("under the mask 027 a file has the mode %o", got)
+	}
+	if got := proc.Masked(t.Context(), 0o777); got != 0o777 {
+		t.Errorf("without a mask a file has the mode %o", got)
+	}
+}
+
+func TestZone_isThatOfWhoCalls(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "zone")
+	rules, err := os.ReadFile("/usr/share/zoneinfo/Asia/Kolkata")
+	if err != nil {
+		t.Skip("this machine has no zones")
+	}
+	must(t, os.WriteFile(file, rules, 0o600))
+	at := time.Date(2026, 5, 3, 12, 0, 0, 0, time.UTC)
+	for zone, want := range map[string]string{"Asia/Kolkata": "17:30", ":Asia/Kolkata": "17:30", file: "17:30",
+		"": "12:00", "UTC": "12:00", "none": "12:00", "../none": "12:00", file + "-none": "12:00"} {
+		call := proc.Call{Env: []string{"TZ=" + zone}}
+		if got := at.In(call.Zone()).Format("15:04"); got != want {
+			t.Errorf("%q: it is %s, expected %s", zone, got, want)
 		}
 	}
 }

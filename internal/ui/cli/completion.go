@@ -187,10 +187,7 @@ func (f *finder) taskOffers(over bool) offers {
 
 // momentOffers are times that are asked for often.
 func (z zone) momentOffers(context.Context, *Services, []string, string) ([]cobra.Completion, error) {
-	today := time.Now().Local()
-	if z.utc {
-		today = today.UTC()
-	}
+	today := time.Now().In(z.place())
 	return []cobra.Completion{described(today.Format(time.DateOnly), "today"),
 		described(today.AddDate(0, 0, -1).Format(time.DateOnly), "yesterday"), described("24h", "a day ago"),
 		described("7d", "a week ago")}, nil

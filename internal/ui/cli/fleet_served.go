@@ -163,7 +163,7 @@ func servedHostOf(z zone, known remote.ServerView, h remote.ServerHost) servedHo
 		Free: h.Free, Draining: h.Draining, Projects: orEmpty(h.Projects), Labels: orEmpty(h.Labels),
 		Harnesses: orEmpty(h.Harness)}
 	if !h.Here {
-		v.Problem = "lost since " + remote.Clock(z.inZone(h.Since))
+		v.Problem = "lost since " + remote.Clock(h.Since.In(z.place()))
 	}
 	for _, t := range known.Tasks {
 		if t.Host == h.Name {
@@ -192,16 +192,8 @@ func sayServedHosts(p *printer, known remote.ServerView, views []servedHost) err
 	if err := p.table(table{rows: rows, gives: []int{5, 6, 1}}); err != nil {
 		return err
 	}
-	p.say("as of %s", remote.Clock(p.inZone(known.At)))
+	p.say("as of %s", remote.Clock(known.At.In(p.place())))
 	return nil
-}
-
-// inZone is a time in the zone that the person wants.
-func (z zone) inZone(at time.Time) time.Time {
-	if z.utc {
-		return at.UTC()
-	}
-	return at.Local()
 }
 
 // list lists the tasks of the hosts that are there, and those of the server that no such host has.
@@ -224,7 +216,7 @@ func (s servedFleet) list(ctx context.Context, h *Services, f remote.Fleet, on s
 		case host.Here:
 			here = append(here, one)
 		default:
-			since := remote.Clock(s.inZone(host.Since))
+			since := remote.Clock(host.Since.In(s.place()))
 			lost = append(lost, told{host: one, err: task.Notef(remote.ErrNotReached, "lost since %s", since)})
 		}
 	}
@@ -260,7 +252,7 @@ func unlistedTasks(z zone, known remote.ServerView, all []told, on string, call 
 			continue
 		}
 		one := listedTask{ID: t.ID, Project: t.Project, Branch: t.Branch, Status: t.Status, Summary: t.Summary,
-			Attention: t.Attention, Live: t.Live, Known: t.LastTold(z.inZone(known.At).Location()), host: t.Host}
+			Attention: t.Attention, Live: t.Live, Known: t.LastTold(z.place()), host: t.Host}
 		if host, there := known.Host(t.Host); there && !host.Here {
 			one.Known = "lost, " + one.Known
 		}

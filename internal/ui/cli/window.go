@@ -42,10 +42,7 @@ func (z zone) window(s span, now time.Time) (w stats.Window, err error) {
 // moment reads a time as a person gives it, in their own zone: how long ago, a day, or a time as Orange prints it. Only
 // a day has an end that is not its beginning.
 func (z zone) moment(flag, word string, now time.Time) (from, to time.Time, err error) {
-	zone := time.Local
-	if z.utc {
-		zone = time.UTC
-	}
+	zone := z.place()
 	if day, no := time.ParseInLocation(time.DateOnly, word, zone); no == nil {
 		return day, day.AddDate(0, 0, 1), nil
 	}

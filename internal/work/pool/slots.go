@@ -184,7 +184,7 @@ func (s *slots) Equip(ctx context.Context, t task.Task, files []harness.File, ex
 	}
 	for _, f := range files {
 		path := filepath.Join(slot.Dir, filepath.FromSlash(f.Path))
-		if err := writeNew(path, f.Content); err != nil {
+		if err := writeNew(ctx, path, f.Content); err != nil {
 			return fmt.Errorf("write %q for the harness: %w", f.Path, err)
 		}
 	}
@@ -192,11 +192,11 @@ func (s *slots) Equip(ctx context.Context, t task.Task, files []harness.File, ex
 }
 
 // writeNew writes a file that is not there; what the repository or the agent put there stays.
-func writeNew(path, content string) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+func writeNew(ctx context.Context, path, content string) error {
+	if err := os.MkdirAll(filepath.Dir(path), proc.Masked(ctx, 0o755)); err != nil {
 		return err
 	}
-	file, err := proc.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	file, err := proc.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, proc.Masked(ctx, 0o644))
 	if errors.Is(err, os.ErrExist) {
 		return nil
 	}

@@ -52,7 +52,7 @@ func (s DocumentLink) Link(ctx context.Context, target string) (file string, err
 	pattern := "/" + documentName
 	if own {
 		file, pattern = filepath.Join(documentDir, documentName), "/"+documentDir+"/"
-		if err := makeFolder(filepath.Join(s.Dir, documentDir)); err != nil {
+		if err := makeFolder(ctx, filepath.Join(s.Dir, documentDir)); err != nil {
 			return "", err
 		}
 	}
@@ -125,8 +125,8 @@ func (s DocumentLink) replacedByGit(ctx context.Context, here place, file string
 }
 
 // makeFolder refuses a link in the folder's place: through it the document would land outside the workspace.
-func makeFolder(path string) error {
-	err := os.Mkdir(path, 0o755)
+func makeFolder(ctx context.Context, path string) error {
+	err := os.Mkdir(path, proc.Masked(ctx, 0o755))
 	if err == nil {
 		return nil
 	}
@@ -377,10 +377,10 @@ func (p place) addExcludes(ctx context.Context, patterns ...string) error {
 			return task.Notef(task.ErrUsage, "the exclude pattern %q is not one line", pattern)
 		}
 	}
-	if err := os.MkdirAll(filepath.Dir(p.exclude), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(p.exclude), proc.Masked(ctx, 0o755)); err != nil {
 		return fmt.Errorf("make the folder of the exclude file: %w", err)
 	}
-	file, err := proc.OpenFile(p.exclude, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
+	file, err := proc.OpenFile(p.exclude, os.O_RDWR|os.O_CREATE|os.O_APPEND, proc.Masked(ctx, 0o644))
 	if err != nil {
 		return fmt.Errorf("open the exclude file: %w", err)
 	}
