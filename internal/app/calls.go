@@ -43,14 +43,15 @@ type calls struct {
 	server    *socket.Server
 	release   func() // the lock of the server
 
-	lock    sync.Mutex
-	above   map[*proc.Programs][]task.Process // what is above each call, by the programs that were started for it
-	numbers map[string]chan struct{}          // of calls under way, closed at the end of each
-	persons *proc.Programs                    // programs that a person has named in the configuration of the home
-	leaving bool                              // nothing of its own begins any more
-	own     sync.WaitGroup                    // hooks and checks that perform has begun
-	whole   context.Context                   // of these
-	cut     context.CancelFunc                // ends whole
+	watching sync.Mutex // of the watch over the agents
+	lock     sync.Mutex
+	above    map[*proc.Programs][]task.Process // what is above each call, by the programs that were started for it
+	numbers  map[string]chan struct{}          // of calls under way, closed at the end of each
+	persons  *proc.Programs                    // programs that a person has named in the configuration of the home
+	leaving  bool                              // nothing of its own begins any more
+	own      sync.WaitGroup                    // hooks and checks that perform has begun
+	whole    context.Context                   // of these
+	cut      context.CancelFunc                // ends whole
 }
 
 // errOtherServes says that another process does the calls of the home.
@@ -60,13 +61,10 @@ var errOtherServes = errors.New("another process serves the home")
 // that no one could tell any more what it has started itself.
 var errFirst = errors.New("the first process of a container serves no home: start it below another one, as an init")
 
-// listen does the command lines of the home's clients that are of this program's build, until end is called. Where no
-// socket can be made, server is nil: this process has the lock, and each client does its command line itself.
+// listen takes the lock of the home's server, and does the command lines of its clients that are of this program's
+// build, until end is called. Where no socket can be made, server is nil: this process has the lock, and each client
+// does its command line itself.
 func (a *app) listen(ctx context.Context) (c *calls, err error) {
-	build, err := buildOf(a.self)
-	if err != nil {
-		return nil, err
-	}
 	if os.Getpid() == 1 {
 		return nil, errFirst
 	}
@@ -77,6 +75,11 @@ func (a *app) listen(ctx context.Context) (c *calls, err error) {
 	if err != nil {
 		return nil, err
 	}
+	return a.listenLocked(ctx, release)
+}
+
+// listenLocked is listen for who has the lock.
+func (a *app) listenLocked(ctx context.Context, release func()) (c *calls, err error) {
 	c = &calls{app: a, path: filepath.Join(a.dir, recordName), release: release,
 		persons: &proc.Programs{}, numbers: map[string]chan struct{}{}}
 	c.above = map[*proc.Programs][]task.Process{c.persons: {}} // a person has nothing above them that counts
@@ -87,20 +90,31 @@ func (a *app) listen(ctx context.Context) (c *calls, err error) {
 	if err == nil {
 		c.record, err = os.Stat(c.path)
 	}
-	if err == nil {
-		err = caller.MarkStarter(a.dir)
-	}
 	if err != nil {
 		err = errors.Join(fmt.Errorf("open the record for calls: %w", err), c.closeStores())
 		release()
 		return nil, err
 	}
-	if c.server, err = socket.Listen(ctx, a.dir, build, a.logger, c.do); err != nil {
+	if err := c.serve(ctx); err != nil {
 		a.logger.Warn("each command does its work by itself", "component", "server", "error", err.Error())
 	}
-	a.own = c
 	a.logger.Info("serving begins", "component", "server", "process", os.Getpid())
 	return c, nil
+}
+
+// serve makes this process the one that starts the programs of the home, and has it do the calls of others.
+func (c *calls) serve(ctx context.Context) error {
+	build, err := buildOf(c.app.self)
+	if err == nil {
+		err = caller.MarkStarter(c.app.dir)
+	}
+	if err != nil {
+		return err
+	}
+	proc.SetUsualMask()
+	c.app.own = c
+	c.server, err = socket.Listen(ctx, c.app.dir, build, c.app.logger, c.do)
+	return err
 }
 
 func (c *calls) closeStores() (err error) {
@@ -113,9 +127,11 @@ func (c *calls) closeStores() (err error) {
 }
 
 // replaced reports whether the record is gone, or another file is in its place.
-func (c *calls) replaced() bool {
-	now, err := os.Stat(c.path)
-	return errors.Is(err, os.ErrNotExist) || err == nil && !os.SameFile(now, c.record)
+func (c *calls) replaced() bool { return replaced(c.path, c.record) }
+
+func replaced(path string, then os.FileInfo) bool {
+	now, err := os.Stat(path)
+	return errors.Is(err, os.ErrNotExist) || err == nil && !os.SameFile(now, then)
 }
 
 // end takes no more calls, and returns when those that it has begun are over, with the hooks and checks of its own: of
@@ -145,24 +161,6 @@ func (c *calls) end(ctx context.Context, then func()) {
 	c.app.logger.Info("serving ends", "component", "server", "process", os.Getpid())
 }
 
-// serveToo does the calls of others until ctx ends, if no other process does, and answers the context of a watch that
-// lasts until those under way are over. After the watch, end ends what this process does besides, and returns when that
-// is over. A client that finds no one does its command line itself: so what cannot be served is no error.
-func (a *app) serveToo(ctx context.Context) (watch context.Context, end func()) {
-	c, err := a.listen(ctx)
-	if err != nil {
-		a.logger.Warn("this process does no calls of others", "component", "server", "error", err.Error())
-		return ctx, func() {}
-	}
-	if c.server != nil {
-		c.server.Stay()
-	}
-	within, off := context.WithCancel(context.WithoutCancel(ctx))
-	whole := sync.OnceFunc(func() { c.end(ctx, off) })
-	context.AfterFunc(ctx, whole)
-	return within, whole
-}
-
 // buildOf tells one build of the program from another one: the newer one is the greater.
 func buildOf(program string) (string, error) {
 	info, err := os.Stat(program)
@@ -172,16 +170,12 @@ func buildOf(program string) (string, error) {
 	return fmt.Sprintf("%s, %d bytes", task.FormatTime(info.ModTime()), info.Size()), nil
 }
 
-// do does one command line for the process that asks. Where the record is another file now, or the clock of the one who
-// asks shows another time of the day, that process does it itself.
+// do does one command line for the process that asks. Where the record is another file now, or its home is another one,
+// that process does it itself.
 func (c *calls) do(ctx context.Context, call proc.Call, sent []socket.Input, reads func()) (exit int, need *socket.Need,
 	refused error) {
 	if c.replaced() {
 		return 0, nil, errors.New("the record is another file now")
-	}
-	zone, set := call.LookupEnv("TZ")
-	if own, ownSet := c.app.call.LookupEnv("TZ"); zone != own || set != ownSet {
-		return 0, nil, fmt.Errorf("its time zone is %q (TZ), and the server's is %q", zone, own)
 	}
 	if dir, err := home.Locate(call.Getenv); err != nil || dir != c.app.dir {
 		return 0, nil, fmt.Errorf("its home is %q, and the server's is %q", dir, c.app.dir)

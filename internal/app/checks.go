@@ -35,7 +35,7 @@ func serveJQ(c proc.Call) int {
 
 // looker looks at evidence. Patience is how long it waits for a check that runs.
 func (a *app) looker(patience time.Duration) *evidence.Looker {
-	return &evidence.Looker{Files: a.files, Git: a.pool, Programs: a.programs(), Notes: a.engine, Now: time.Now,
+	return &evidence.Looker{Files: a.files, Git: a.pool, Programs: a.programs(), Notes: a.engine, Now: a.now,
 		JQTime: jqTime, Patience: patience}
 }
 

@@ -5,25 +5,25 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
 	"runtime/debug"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
 
+	"orange/internal/api/socket"
 	"orange/internal/app/launcher"
 	"orange/internal/rules/decide"
 	"orange/internal/rules/history"
 	"orange/internal/rules/record"
-	"orange/internal/rules/rejection"
 	"orange/internal/rules/task"
 	"orange/internal/rules/workflow"
 	"orange/internal/run/agents"
+	"orange/internal/run/environment"
+	"orange/internal/run/proc"
 	"orange/internal/run/tmux"
 	"orange/internal/store/home"
 	"orange/internal/ui/dashboard"
@@ -31,8 +31,8 @@ import (
 	"orange/internal/work/pool"
 )
 
-// saveMemory limits the memory to what so many tasks need: the lists that the watch reads at its start would else
-// be kept until the collector comes.
+// saveMemory limits the memory to what so many tasks need: the lists that are read at its start would else be kept
+// until the collector comes.
 func saveMemory(tasks int) {
 	const least, each = 32 << 20, 3 << 10 // with less for each of many tasks the collector would never rest
 	debug.SetMemoryLimit(max(least, int64(tasks)*each))
@@ -40,8 +40,7 @@ func saveMemory(tasks int) {
 
 const watchOverAgents = "watch over the agents"
 
-// showDashboard opens the dashboard, and watches over the agents meanwhile where no other process does.
-// After a fault of the screen the watch goes on, until the person ends it.
+// showDashboard opens the dashboard. The server of the home watches over the agents.
 func (a *app) showDashboard(ctx context.Context, project string, all bool) error {
 	project, word, err := a.scope(ctx, project, all)
 	if err != nil {
@@ -61,50 +60,68 @@ func (a *app) showDashboard(ctx context.Context, project string, all bool) error
 	d.Open(ctx)
 	a.engine.OnWarn(d.Say)
 	var watcher sync.WaitGroup
-	var watching atomic.Bool
 	watcher.Go(func() {
-		d.AwaitTasks(ctx) // a watch reads them too: the first rows would come later, and both need memory
-		err := a.Person(ctx, watchOverAgents)
-		if refused := (*rejection.Rejection)(nil); errors.As(err, &refused) {
-			d.SetWatcher("not watching: an agent opened it")
-			return
-		}
-		if err != nil {
-			d.SetWatcher("no process watches")
-			d.Fail(watchOverAgents, err)
-			return
-		}
-		err = a.watchApart(ctx, watchEvents{
-			waits: func(holder task.Watcher) {
-				if found, advice := holder.Trouble(time.Now()); found != "" {
-					d.SetWatcher("no process watches")
-					d.Fail(watchOverAgents, errors.New(found+"; "+advice))
-					return
-				}
-				d.SetWatcher("watched by process " + holder.Name())
-			},
-			begins: func(ctx context.Context) context.Context {
-				watching.Store(true)
-				d.SetWatcher("watching")
-				return ctx
-			},
-			tells: d.Say,
-		})
-		watching.Store(false)
-		if err != nil {
-			d.SetWatcher("no process watches")
-			d.Fail(watchOverAgents, err)
-		}
+		d.AwaitTasks(ctx) // a server that begins reads them too: the first rows would come later
+		a.showWatcher(ctx, d)
 	})
 	err = d.Run(ctx)
 	if broken, ok := errors.AsType[*dashboard.Fault](err); ok {
 		a.logger.Error("the dashboard broke", "component", "dashboard", "where", broken.Where, "why",
 			fmt.Sprint(broken.Why), "trace", string(broken.Trace))
-		err = a.afterFault(ctx, broken, watching.Load(), messages(a.call))
+		err = fmt.Errorf("%w\n  at %s; the whole trace is in %q", broken, broken.Location(), a.logPath())
 	}
 	off()
 	watcher.Wait()
 	return errors.Join(err, launcher.EnsureServer(context.WithoutCancel(ctx), a.call, a.dir, a.self, nil))
+}
+
+// showWatcher shows who watches over the agents, and starts a server where none is there and the one who has opened the
+// screen may, until ctx ends. It reports once what goes wrong.
+func (a *app) showWatcher(ctx context.Context, d *dashboard.Dashboard) {
+	path, told := filepath.Join(a.dir, recordName), ""
+	record, err := os.Stat(path)
+	for ; ctx.Err() == nil; proc.Pause(ctx, lookEvery) {
+		var h socket.Health
+		if err == nil && replaced(path, record) {
+			err = errors.New("the record is another file now; close the dashboard, and open it again")
+		}
+		if err == nil {
+			h, err = a.serverForScreen(ctx)
+		}
+		switch found, advice := h.Trouble(time.Now()); {
+		case ctx.Err() != nil:
+			return
+		case errors.Is(err, socket.ErrNoServer), err == nil && h.Heard.IsZero():
+			err = nil
+			d.SetWatcher("no process watches")
+		case err != nil:
+			d.SetWatcher("no process watches")
+		case found != "":
+			d.SetWatcher("no process watches")
+			err = errors.New(found + "; " + advice)
+		default:
+			d.SetWatcher(fmt.Sprintf("watched by process %d", h.PID))
+		}
+		if err == nil {
+			told = ""
+		} else if told != err.Error() {
+			told = err.Error()
+			d.Fail(watchOverAgents, err)
+		}
+		err = nil
+	}
+}
+
+// serverForScreen is how the server of the home is.
+func (a *app) serverForScreen(ctx context.Context) (socket.Health, error) {
+	h, err := socket.Look(ctx, a.dir)
+	if !errors.Is(err, socket.ErrNoServer) || !a.startsServer(a.dir) {
+		return h, err
+	}
+	if err := launcher.EnsureServer(ctx, a.call, a.dir, a.self, environment.BearingsIn(a.call.Env)); err != nil {
+		return h, err
+	}
+	return socket.Look(ctx, a.dir)
 }
 
 // untilEnded lasts until off is called or the program gets a signal to end. An interrupt does not end it: at the screen
@@ -146,32 +163,6 @@ func (a *app) scope(ctx context.Context, project string, all bool) (name, word s
 		return "", err.Error(), nil
 	}
 	return p.Name, fmt.Sprintf("%s is a project now: %s", p.Path, p.Name), nil
-}
-
-// afterFault is the error to end with. Where this process watches over the agents it tells at once what happened,
-// and lets the watch go on until the person ends it.
-func (a *app) afterFault(ctx context.Context, broken *dashboard.Fault, watching bool, out io.Writer) error {
-	told := fmt.Errorf("%w\n  at %s; the whole trace is in %q", broken, broken.Location(), a.logPath())
-	if !watching {
-		return told
-	}
-	fmt.Fprintf(out, "orange: %v\n  your agents are still watched over; Ctrl-C ends that, and orange opens "+
-		"the dashboard again\n", told)
-	stopped, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	<-stopped.Done()
-	return errors.New("the watch over the agents has ended too; orange opens the dashboard again")
-}
-
-// watchApart opens the home once more to watch, as another process would: it shares nothing with the screen.
-func (a *app) watchApart(ctx context.Context, on watchEvents) error {
-	at := a.place
-	at.record = a.store
-	other, err := at.openOnly(ctx, filepath.Join(a.dir, recordName))
-	if err != nil {
-		return err
-	}
-	return errors.Join(other.watchOver(other.inHome(ctx), on), other.close())
 }
 
 // dashboardView reads what the dashboard shows.

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"orange/internal/api/socket"
 	"orange/internal/app/doctor"
 	"orange/internal/engine/evidence"
 	"orange/internal/rules/record"
@@ -16,7 +17,6 @@ import (
 	"orange/internal/run/environment"
 	"orange/internal/run/proc"
 	"orange/internal/store/home"
-	"orange/internal/store/lease"
 	"orange/internal/store/mirror"
 	"orange/internal/store/sqlite"
 	"orange/internal/work/pool"
@@ -96,12 +96,15 @@ func (at place) withoutRecord(dir string, why error) (*app, error) {
 	return a, a.log.Close()
 }
 
+// health is how the server of the home is.
+func (a *app) health(ctx context.Context) (socket.Health, error) { return socket.Look(ctx, a.dir) }
+
 func (a *app) examine(ctx context.Context, asked record.Examination, progress func(what string, done, of int)) (
 	[]record.Finding, error) {
 	d := &doctor.Doctor{
 		Home: a.dir, Files: a.files, Engine: a.engine, Windows: a.server,
 		Setup:   doctorSetup{a.pool, a.programs(), a},
-		Machine: doctor.LocalMachine{System: proc.System{Grace: grace}}, Watcher: a.lease.Watcher,
+		Machine: doctor.LocalMachine{System: proc.System{Grace: grace}}, Server: a.health,
 		Now: time.Now, Settling: settling, Progress: progress,
 		Variables: environment.Variables{Home: a.dir, Locks: a.files}, Environ: a.call.Env, Root: os.Geteuid() == 0,
 	}
@@ -189,33 +192,16 @@ func (s doctorSetup) Files() ([]doctor.File, error) {
 	return out, nil
 }
 
-// endUsers ends the server of a home, and refuses where a person's monitor or dashboard is at work: each has the record
-// open that is lost, and would go on writing there. No other one begins until they are released.
+// endUsers ends the server of a home, and refuses where a person has it in the foreground: it has the record open that
+// is lost. No other one begins until it is released.
 func endUsers(ctx context.Context, dir string) (release func(), err error) {
-	own := lease.Watch{Home: dir}
-	watch, free, err := own.TryLock()
-	if err != nil {
-		return nil, err
+	h, err := socket.Look(ctx, dir)
+	if err != nil && !errors.Is(err, socket.ErrNoServer) {
+		return nil, fmt.Errorf("cannot rebuild the record: %w", err)
 	}
-	if holder := own.Watcher(); !free && !holder.Yields {
-		if found, advice := holder.Trouble(time.Now()); found != "" {
-			return nil, fmt.Errorf("cannot rebuild the record: %s; %s", found, advice)
-		}
-		return nil, fmt.Errorf("cannot rebuild the record while a monitor is at work: end it first "+
-			"(process %s), and start it again afterwards; an open dashboard is one too", holder.Name())
+	if h.Stays {
+		return nil, fmt.Errorf("cannot rebuild the record while a monitor is at work: end it first (process %d), and "+
+			"start it again afterwards", h.PID)
 	}
-	served, err := endServer(ctx, dir)
-	if err == nil && !free {
-		if watch, free, err = own.TryLock(); err == nil && !free {
-			served()
-			err = errors.New("cannot rebuild the record: a monitor has begun meanwhile; end it first")
-		}
-	}
-	if err != nil {
-		if watch != nil {
-			watch()
-		}
-		return nil, err
-	}
-	return func() { served(); watch() }, nil
+	return endServer(ctx, dir)
 }

@@ -3,12 +3,14 @@ package app
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
-	"runtime/debug"
 	"strings"
 	"time"
 
+	"orange/internal/api/socket"
+	"orange/internal/app/launcher"
 	"orange/internal/app/traces"
 	"orange/internal/engine/monitor"
 	"orange/internal/rules/task"
@@ -34,7 +36,7 @@ func (a *app) monitor(say func(string)) (*monitor.Monitor, error) {
 		Record: a.store, WatchRecord: a.store.Watch, Engine: a.engine, Rules: a.home,
 		PullRequests: (&pool.MonitoredRequests{Pool: a.pool, Now: time.Now}).Look,
 		Conflicts:    a.pool.FindConflicts,
-		Hint:         a.server.AwaitDeath, Heartbeat: a.lease.Heartbeat(a.logger), Now: time.Now, Log: a.logger,
+		Hint:         a.server.AwaitDeath, Heartbeat: func() {}, Now: time.Now, Log: a.logger,
 		Stall: cmp.Or(config.StalledAfter, usualStall), Needs: a.lookout.Waiting,
 		GoOn: a.engine.GoOn, Spent: proc.Spent,
 		Tell: func(ctx context.Context, t task.Task, text string) {
@@ -60,91 +62,131 @@ func (a *app) inHome(ctx context.Context) context.Context {
 	return proc.WithEnviron(ctx, a.environments.OfHome(proc.EnvironOf(ctx).Own))
 }
 
-// Run watches until ctx ends, and does the calls of the home's clients, if no other process does. Where another one has
-// the lease, it waits for its end first.
+// Run is the server of the home in the foreground, until ctx ends. It takes the place of one in the background, and
+// waits for the end of another one in the foreground. Where agents live it leaves one in the background behind.
 func (w watch) Run(ctx context.Context, say func(string)) error {
-	debug.SetGCPercent(50) // it goes on for weeks and does little: its memory is worth more than the sweeping
-	end := func() {}
-	defer func() { end() }()
-	return w.watchOver(w.inHome(ctx), watchEvents{
-		waits: func(holder task.Watcher) {
-			if found, advice := holder.Trouble(time.Now()); found != "" {
-				say(found + "; " + advice)
-				return
+	if w.own != nil {
+		return errOtherServes
+	}
+	if os.Getpid() == 1 {
+		return w.below(ctx, say)
+	}
+	if _, err := w.monitor(say); err != nil {
+		return err
+	}
+	ctx = w.inHome(ctx)
+	c, err := w.takeOver(ctx, say)
+	if c == nil {
+		return err
+	}
+	if c.server != nil {
+		c.server.Stay()
+	}
+	say("watching " + w.dir)
+	w.serve(ctx, c, say, func() bool { return !c.replaced() })
+	if live, err := w.live(context.WithoutCancel(ctx)); err != nil || !live {
+		return err
+	}
+	return launcher.EnsureServer(context.WithoutCancel(ctx), w.call, w.dir, w.self, nil)
+}
+
+// below runs the monitor as another process below this one, which is the first of its machine.
+func (w watch) below(ctx context.Context, say func(string)) error {
+	say("this is the first process of a container: the monitor is another one")
+	end, err := proc.Supervise(ctx, proc.Command{Name: w.self, Args: w.call.Args, Dir: w.call.Dir,
+		Base: w.call.Env})
+	if err == nil && end.Status != 0 {
+		err = fmt.Errorf("the monitor ended with status %d", end.Status)
+	}
+	return err
+}
+
+// takeOver makes this process the server of the home; nil where ctx ends first.
+func (w watch) takeOver(ctx context.Context, say func(string)) (c *calls, err error) {
+	told := ""
+	for ; ctx.Err() == nil; proc.Pause(ctx, lookEvery) {
+		if c, err = w.listen(ctx); !errors.Is(err, errOtherServes) {
+			return c, err
+		}
+		h, err := socket.Look(ctx, w.dir)
+		if err == nil && !h.Stays {
+			var release func()
+			if release, err = endServer(ctx, w.dir); err == nil {
+				return w.listenLocked(ctx, release)
 			}
-			say("another monitor is at work (process " + holder.Name() + "); waiting for its end")
-		},
-		begins: func(ctx context.Context) context.Context {
-			say("watching " + w.dir)
-			ctx, end = w.serveToo(ctx)
-			return ctx
-		},
-		tells: say,
-	})
-}
-
-// watchEvents has the functions that are called for the events of a watch over agents.
-type watchEvents struct {
-	waits  func(holder task.Watcher)                 // another process has the lease: this one waits for its end
-	begins func(ctx context.Context) context.Context // it watches from now on, until the one that this answers ends
-	tells  func(text string)                         // something of a task that a person wants to know
-}
-
-func (a *app) watchOver(ctx context.Context, on watchEvents) error {
-	m, err := a.monitor(on.tells)
-	if err != nil {
-		return err
+		}
+		text := fmt.Sprintf("another monitor is at work (process %d); waiting for its end", h.PID)
+		if err != nil {
+			text = "waiting for the end of another server: " + err.Error()
+		}
+		if text != told && ctx.Err() == nil {
+			told = text
+			w.logger.Info("watch waits", "component", "monitor", "why", text)
+			say(text)
+		}
 	}
-	release, err := a.lease.Wait(ctx, a.logger, on.waits)
-	if release == nil {
-		return err
-	}
-	defer release()
-	return a.watchAlone(on.begins(ctx), m)
+	return nil, nil
 }
 
-// watchAlone watches in this process, which has the lease.
-func (a *app) watchAlone(ctx context.Context, m *monitor.Monitor) error {
-	if err := launch.DropTickets(a.dir); err != nil {
-		return err
+// watchMeanwhile watches over the agents in this process, which serves the home, until ctx ends. What it cannot begin
+// with is tried again.
+func (w watch) watchMeanwhile(ctx context.Context, c *calls, say func(string)) {
+	c.watching.Lock()
+	defer c.watching.Unlock()
+	for ; ctx.Err() == nil; proc.Pause(ctx, lookEvery) {
+		m, err := w.monitor(say)
+		if err == nil {
+			err = launch.DropTickets(w.dir)
+		}
+		if err != nil {
+			w.logger.Error("the server cannot watch", "component", "server", "error", err.Error())
+			continue
+		}
+		if c.server != nil {
+			m.Heartbeat = c.server.Heard
+		}
+		w.checkWait = 0 // a watch waits for nothing: what is being found out is asked for again
+		w.logger.Info("watch begins", "component", "monitor", "process", os.Getpid())
+		m.Heartbeat()
+		m.Run(ctx)
+		w.logger.Info("watch ends", "component", "monitor", "process", os.Getpid())
 	}
-	a.checkWait = 0 // a watch waits for nothing: what is being found out is asked for again
-	a.logger.Info("watch begins", "component", "monitor", "process", os.Getpid())
-	m.Run(ctx)
-	a.logger.Info("watch ends", "component", "monitor", "process", os.Getpid())
-	return nil
 }
 
-// Once does everything that there is to do now. Where another process has the lease it does nothing, and
-// says so: that one does it, or a person has to know why it does not.
+// Once does everything that there is to do now. In a process that serves the home and watches it does nothing: the
+// watch does all of it.
 func (w watch) Once(ctx context.Context, say func(string)) error {
 	ctx = w.inHome(ctx)
+	if w.own != nil {
+		if !w.own.watching.TryLock() {
+			say(fmt.Sprintf("process %d watches, and does all that there is to do", os.Getpid()))
+			return nil
+		}
+		defer w.own.watching.Unlock()
+		return w.once(ctx, say)
+	}
+	release, free, err := w.files.TryLock(launcher.ServerLock)
+	if err == nil && !free {
+		err = errors.New("nothing was done: another process serves the home, and does all of it; see " +
+			"\"orange server status\"")
+	}
+	if err != nil {
+		return err
+	}
+	err = w.once(ctx, say)
+	release()
+	// An agent that has begun meanwhile has started none, as this process had the lock.
+	return errors.Join(err, launcher.EnsureServer(ctx, w.call, w.dir, w.self, nil))
+}
+
+func (w watch) once(ctx context.Context, say func(string)) error {
 	m, err := w.monitor(say)
+	if err == nil {
+		err = launch.DropTickets(w.dir)
+	}
 	if err != nil {
 		return err
 	}
-	release, free, err := w.lease.Try()
-	if err != nil {
-		return err
-	}
-	if !free {
-		holder := w.lease.Watcher()
-		if found, advice := holder.Trouble(time.Now()); found != "" {
-			return fmt.Errorf("nothing was done: %s; %s", found, advice)
-		}
-		if holder.Yields {
-			return nil // it was started for just that
-		}
-		return fmt.Errorf("nothing was done: another monitor is at work (process %s), and does all of it",
-			holder.Name())
-	}
-	defer release()
-	if err := launch.DropTickets(w.dir); err != nil {
-		return err
-	}
-	ctx, off := context.WithCancel(ctx)
-	defer off()
-	go w.lease.Beat(ctx, w.logger)
 	return m.Once(ctx)
 }
 

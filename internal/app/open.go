@@ -24,7 +24,6 @@ import (
 	"orange/internal/run/proc"
 	"orange/internal/run/tmux"
 	"orange/internal/store/home"
-	"orange/internal/store/lease"
 	"orange/internal/store/logfile"
 	"orange/internal/store/mirror"
 	"orange/internal/store/sqlite"
@@ -47,7 +46,6 @@ type app struct {
 	files        mirror.Files
 	home         *home.Home
 	server       *tmux.Server
-	lease        lease.Watch
 	pool         *pool.Pool
 	agents       *agents.Observer
 	environments *environment.PerTask
@@ -59,6 +57,7 @@ type app struct {
 	checkWait    time.Duration // how long the engine waits for a check that runs
 
 	place
+	zone   *time.Location // in which the one who asks reads times
 	named  sync.Once
 	person string // what history calls the person who asks, once that was asked
 
@@ -73,7 +72,6 @@ type place struct {
 	asker  *environment.Asker
 	busy   *atomic.Int32 // above 0 while this process is not to be cut off: it has a screen, or does others' calls
 	shared *shared       // what the calls that a server does have in common; nil where no server does this
-	record *sqlite.Store // what this process has open of the home already; nil for nothing
 	own    *calls        // the server in this process, which performs hooks; nil where it is none
 }
 
@@ -82,6 +80,9 @@ type shared struct {
 	store     *sqlite.Store
 	workflows *home.Parsed
 }
+
+// now is the time as the one who asks reads it.
+func (a *app) now() time.Time { return time.Now().In(a.zone) }
 
 // callerAt is all that can be known of the caller on the home in dir.
 func (at place) callerAt(dir, as string) (task.Caller, error) {
@@ -163,11 +164,8 @@ func (at place) openOnly(ctx context.Context, record string) (*app, error) {
 
 // store is the record, opened for this call where the process does not share it.
 func (at place) store(ctx context.Context, path string) (*sqlite.Store, error) {
-	switch {
-	case at.shared != nil:
+	if at.shared != nil {
 		return at.shared.store, nil
-	case at.record != nil:
-		return at.record.Again(ctx)
 	}
 	return sqlite.Open(ctx, path)
 }
@@ -182,6 +180,7 @@ func (a *app) connect() error {
 		return err
 	}
 	a.logger, a.checkWait = logfile.NewLogger(a.log, level), checkPatience
+	a.zone = a.call.Zone()
 	a.home = &home.Home{Dir: a.dir, Workflows: workflows.Files, Usual: workflows.Usual, Harnesses: harnesses.Files,
 		Keeper: a.store,
 		Older: func(ctx context.Context) (older int, err error) {
@@ -192,14 +191,13 @@ func (a *app) connect() error {
 		a.home.Parsed = a.shared.workflows
 	}
 	a.server = tmux.ServerOf(a.dir, a.asker.Getenv)
-	a.lease = lease.Watch{Home: a.dir}
 	a.environments = &environment.PerTask{Home: a.dir, Server: a.server, Configure: a.configureTmux, Locks: a.files,
 		Log: a.logger}
 	a.agents = &agents.Observer{Server: a.server, Setup: a.home, Record: a.store, Configure: a.configureTmux}
 	a.pool = pool.New(pool.Surroundings{Home: a.dir, Setup: a.home, Record: a.store, Files: a.files, Log: a.logger,
 		Environment: a.environments.Environment, Own: a.environments.OfChecks,
 		Terminal: a.server.Ready})
-	a.lookout = agents.Lookout{Observer: a.agents, Screens: &agents.Screens{}, Documents: a.files,
+	a.lookout = agents.Lookout{Observer: a.agents, Screens: &agents.Screens{}, Zone: a.zone, Documents: a.files,
 		Missing: a.pool.MissingOfAll, Conflicts: a.pool.Conflicts}
 	a.agents.Touched, a.agents.Resume, a.agents.Messages = a.pool.Touched, a.home.Resume, messages(a.call)
 	guard := snapshots.NewGuard(a.dir, a.pool)

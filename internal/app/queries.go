@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"os"
-	"time"
 
 	"orange/internal/app/doctor"
 	"orange/internal/engine/query"
@@ -25,7 +24,7 @@ type queries struct {
 
 func (a *app) queries() queries {
 	return queries{&query.Service{Record: a.store, Setup: a.home, Files: a.files, Work: a.pool, Agents: a.lookout,
-		Refresh: a.engine.Refresh, Compare: a.looker(0).Compare, Now: time.Now,
+		Refresh: a.engine.Refresh, Compare: a.looker(0).Compare, Now: a.now,
 		Variables: environment.Variables{Home: a.dir}.Names}, a}
 }
 
@@ -81,7 +80,7 @@ func (q queries) VerifyAll(ctx context.Context, project string, progress func(wh
 func (q queries) verifier(progress func(what string, done, of int)) *doctor.Doctor {
 	return &doctor.Doctor{Home: q.app.dir, Record: q.app.store, Files: q.app.files,
 		Engine: q.app.engine, Setup: doctorSetup{Pool: q.app.pool, app: q.app},
-		Now: time.Now, Settling: settling, Progress: progress}
+		Now: q.app.now, Settling: settling, Progress: progress}
 }
 
 // Changed is the cursor after everything that has happened.

@@ -17,7 +17,6 @@ import (
 	"orange/internal/rules/record"
 	"orange/internal/run/environment"
 	"orange/internal/run/proc"
-	"orange/internal/store/lease"
 	"orange/internal/store/mirror"
 )
 
@@ -26,10 +25,8 @@ const (
 	lookEvery = 2 * time.Second  // how often it looks whether there is someone to watch over, and whether it is needed
 )
 
-// Serve does the calls of the home's clients as long as that is needed, and watches over the agents meanwhile, unless a
-// monitor or a dashboard of a person does.
+// Serve does the calls of the home's clients as long as that is needed, and watches over the agents meanwhile.
 func (w watch) Serve(ctx context.Context, ready func() error) error {
-	debug.SetGCPercent(50) // as for a monitor, which goes on for weeks
 	config, err := w.home.Config()
 	if err != nil {
 		return err
@@ -45,6 +42,10 @@ func (w watch) Serve(ctx context.Context, ready func() error) error {
 		return err
 	}
 	ctx = proc.WithEnviron(ctx, w.environments.OfHome(own))
+	say := func(string) {}
+	if w.call.Getenv(harness.WatchVariable) == harness.OnlyCalls {
+		say = nil
+	}
 	for {
 		c, err := w.listen(ctx)
 		if errors.Is(err, errOtherServes) {
@@ -59,7 +60,7 @@ func (w watch) Serve(ctx context.Context, ready func() error) error {
 			w.logger.Error("no server begins", "component", "server", "error", err.Error())
 			return err
 		}
-		w.serve(ctx, c)
+		w.serve(ctx, c, say, func() bool { return w.needed(ctx, c) })
 		// A task that has begun while this server ended has found it there, and started no other one.
 		if ctx.Err() != nil || c.replaced() {
 			return nil
@@ -71,13 +72,20 @@ func (w watch) Serve(ctx context.Context, ready func() error) error {
 	}
 }
 
-// serve watches as long as this server is needed, and until the calls under way have ended: no other process watches
-// meanwhile.
-func (w watch) serve(ctx context.Context, c *calls) {
+// sweepAt is how much a server's memory may grow until it is swept, in percent. It goes on for weeks and does little:
+// its memory is worth more than the sweeping.
+const sweepAt = 50
+
+// serve watches over the agents as long as this server is needed, and until the calls under way have ended: no other
+// process watches meanwhile. It tells a person by say; where that is nil it does not watch.
+func (w watch) serve(ctx context.Context, c *calls, say func(string), needed func() bool) {
+	debug.SetGCPercent(sweepAt)
 	within, off := context.WithCancel(context.WithoutCancel(ctx))
 	var watching sync.WaitGroup
-	watching.Go(func() { w.watchMeanwhile(within) })
-	for ctx.Err() == nil && w.needed(ctx, c) {
+	if say != nil {
+		watching.Go(func() { w.watchMeanwhile(within, c, say) })
+	}
+	for ctx.Err() == nil && needed() {
 		proc.Pause(ctx, lookEvery)
 	}
 	c.end(ctx, func() {
@@ -97,40 +105,6 @@ func (w watch) needed(ctx context.Context, c *calls) bool {
 	}
 	live, err := w.live(ctx)
 	return live || err != nil
-}
-
-// watchMeanwhile watches while there are live tasks and no other process does, until ctx ends. Another process that
-// wants to watch makes it pause.
-func (w watch) watchMeanwhile(ctx context.Context) {
-	if w.call.Getenv(harness.WatchVariable) == harness.OnlyCalls {
-		return
-	}
-	for ; ctx.Err() == nil; proc.Pause(ctx, lookEvery) {
-		if live, err := w.live(ctx); err != nil || !live {
-			continue // the next look tells
-		}
-		if err := w.watchUntilAsked(ctx); err != nil {
-			w.logger.Error("the server cannot watch", "component", "server", "error", err.Error())
-		}
-	}
-}
-
-// watchUntilAsked watches until ctx ends or another process wants to, if no other one does.
-func (w watch) watchUntilAsked(ctx context.Context) error {
-	ctx, off := proc.UntilAskedToYield(ctx)
-	defer off()
-	own := lease.Watch{Home: w.dir, Yields: true}
-	release, free, err := own.Try()
-	if err != nil || !free {
-		return err
-	}
-	defer release()
-	m, err := w.monitor(func(string) {})
-	if err != nil {
-		return err
-	}
-	m.Heartbeat = own.Heartbeat(w.logger)
-	return w.watchAlone(ctx, m)
 }
 
 // live reports whether there is a live task.

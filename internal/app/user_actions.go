@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 
 	"orange/internal/api/client"
@@ -21,12 +22,16 @@ type userActions struct {
 	app *app
 }
 
-// actions has each request done in this process, as the command line would do it.
+// actions has each request done as the command line would do it: by the server of the home, or in this process.
 func (a *app) actions() userActions {
 	services := a.services()
 	return userActions{app: a, Client: client.Client{
 		Run: func(ctx context.Context, call remote.Call) (remote.Reply, error) {
-			return cli.Perform(ctx, services, call), ctx.Err()
+			return cli.Perform(ctx, services, call, func(args []string, out, said io.Writer) cli.Forward {
+				one := execution{place: a.place}
+				one.call = a.call.Of(args, out, said)
+				return one.forward
+			}), ctx.Err()
 		}}}
 }
 

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"orange/internal/api/socket"
 	"orange/internal/app/doctor"
 	"orange/internal/engine"
 	"orange/internal/engine/query"
@@ -100,7 +101,8 @@ func (w *world) doctor() *doctor.Doctor {
 	a := around{w}
 	return &doctor.Doctor{Home: w.home, Record: w.store, Files: w.files, Engine: adopts{w.Engine}, Windows: a, Setup: a,
 		Machine: a, Variables: environment.Variables{Home: w.home, Locks: w.files},
-		Watcher: func() task.Watcher { return task.Watcher{} }, Now: time.Now}
+		Now:    time.Now,
+		Server: func(context.Context) (socket.Health, error) { return socket.Health{}, socket.ErrNoServer }}
 }
 
 // adopts is the engine for the doctor, which adopts nothing here.

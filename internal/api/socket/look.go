@@ -19,7 +19,23 @@ type Health struct {
 
 	Waiting int `json:"waiting"` // processes that wait for its end
 
-	Stays bool `json:"stays"` // a person has it in the foreground: no other one takes its place
+	Stays bool      `json:"stays"` // a person has it in the foreground: no other one takes its place
+	Heard time.Time `json:"heard"` // when its watch over the agents let others hear of it last; zero for no watch
+}
+
+// mostSilent is after how much silence it is reported that no one watches, though a server is there.
+const mostSilent = time.Minute
+
+// Trouble reports why no one watches over the agents although a server that should is there, and what to do; both are
+// empty where it does.
+func (h Health) Trouble(now time.Time) (found, advice string) {
+	if h.Heard.IsZero() || now.Sub(h.Heard) <= mostSilent {
+		return "", ""
+	}
+	return fmt.Sprintf("process %d serves the home, and its watch over the agents has done nothing since %s", h.PID,
+			h.Heard.Format(time.DateTime)),
+		fmt.Sprintf("end it with %q, or %q if that does not help", "orange server stop",
+			fmt.Sprintf("kill -KILL %d", h.PID))
 }
 
 // lookTime is how long a server may take to say how it is.
@@ -116,7 +132,8 @@ func hung(pid int, more string) error {
 func (s *Server) health(w http.ResponseWriter, _ *http.Request) {
 	s.lock.Lock()
 	now := Health{Since: s.since, Calls: len(s.calls) + s.own, Build: s.build, Stays: s.stays,
-		Waiting: s.waiting}
+		Waiting: s.waiting, Heard: s.heard}
+	s.quiet = time.Now() // a screen that looks may need it in a moment
 	s.lock.Unlock()
 	_ = json.NewEncoder(w).Encode(now) // a client that has gone hears nothing
 }

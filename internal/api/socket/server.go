@@ -51,8 +51,9 @@ type Server struct {
 	last    uint64
 	waiting int       // processes that wait for its end
 	stays   bool      // a person has it in the foreground
+	heard   time.Time // when its watch over the agents let others hear of it last
 	own     int       // pieces of work of the server's own that are under way
-	quiet   time.Time // when the last call began or ended
+	quiet   time.Time // when the last call began or ended, or it was asked how it is
 	calls   map[uint64]*underWay
 }
 
@@ -156,6 +157,13 @@ func (s *Server) Stay() {
 	s.stays = true
 }
 
+// Heard notes that the watch over the agents goes on.
+func (s *Server) Heard() {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	s.heard = time.Now()
+}
+
 // Begin notes that work of the server's own begins, which counts as a call until end is called. Close does not wait for
 // it.
 func (s *Server) Begin() (end func()) {
@@ -235,6 +243,10 @@ func (s *Server) call(w http.ResponseWriter, r *http.Request) {
 	}
 	to.add(part{Taken: number})
 	to.flush()
+	if to.failed() != nil { // it has given up already, and may do this itself by now
+		s.forget(number)
+		return
+	}
 	tick := time.AfterFunc(holdTime, to.release)
 	defer tick.Stop()
 	call, sent := c.call(output{to, false}, output{to, true})

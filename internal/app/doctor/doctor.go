@@ -12,6 +12,7 @@ import (
 	"slices"
 	"time"
 
+	"orange/internal/api/socket"
 	"orange/internal/rules/harness"
 	"orange/internal/rules/record"
 	"orange/internal/rules/rejection"
@@ -157,9 +158,9 @@ type Doctor struct {
 	Variables Variables
 	Environ   []string // the variables of this process
 	Root      bool     // this process, and so every agent, may do everything on this machine
-	// Watcher is the process that has the lease of the monitor; its zero value where none does, or it is not known.
-	Watcher func() task.Watcher
-	Now     func() time.Time
+	// Server is how the server of the home is; socket.ErrNoServer where there is none.
+	Server func(ctx context.Context) (socket.Health, error)
+	Now    func() time.Time
 	// Settling is how long what others are doing at this moment has to come to an end before it is called a problem.
 	Settling time.Duration
 	// Progress hears how many of how many are done of what takes long; nil where that is not wanted.

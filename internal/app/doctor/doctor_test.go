@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"orange/internal/api/socket"
 	"orange/internal/app/doctor"
 	"orange/internal/rules/action"
 	"orange/internal/rules/harness"
@@ -57,7 +58,8 @@ type world struct {
 	stubborn  bool // nothing can be mended
 	told      map[string]record.Adoption
 	adopted   []string
-	watcher   task.Watcher
+	server    socket.Health
+	noServer  error
 	nameless  bool     // git knows no one
 	branch    string   // why no task's branch can be read
 	ownWrong  string   // the task whose variables cannot be read
@@ -67,7 +69,7 @@ type world struct {
 	root      bool
 }
 
-func (w *world) Watcher() task.Watcher { return w.watcher }
+func (w *world) Server(context.Context) (socket.Health, error) { return w.server, w.noServer }
 
 var errBlind = errors.New("the lamp is out")
 
@@ -340,7 +342,7 @@ func (w *world) add(id string, status task.Status) {
 func (w *world) doctor() *doctor.Doctor {
 	return &doctor.Doctor{
 		Home: w.home, Record: recorded{w}, Files: w, Engine: w, Windows: w, Setup: setup{w}, Machine: w,
-		Watcher: w.Watcher, Variables: variables{w}, Environ: w.environ, Root: w.root,
+		Server: w.Server, Variables: variables{w}, Environ: w.environ, Root: w.root,
 		Now: time.Now, Settling: time.Millisecond,
 	}
 }
@@ -366,22 +368,24 @@ func notOK(found []record.Finding) []string {
 	return out
 }
 
-func TestExamine_namesAMonitorThatHasTheLeaseAndDoesNotWatch(t *testing.T) {
+func TestExamine_namesAServerThatDoesNotWatch(t *testing.T) {
 	t.Parallel()
 	w, noon := newWorld(t), time.Date(2024, 5, 6, 12, 0, 0, 0, time.UTC)
 	for name, tt := range map[string]struct {
-		watcher task.Watcher
-		want    string
+		server socket.Health
+		err    error
+		want   string
 	}{
-		"nobody": {task.Watcher{}, ""},
-		"one that watches": {task.Watcher{PID: 7, Heard: time.Now()},
-			"ok lease: process 7 watches over the agents "},
-		"one that is stopped": {task.Watcher{PID: 7, Heard: time.Now(), Stopped: true},
-			`warning lease: process 7 has the lease of the monitor and is stopped: no monitor watches over the agents let it go on with "kill -CONT 7", or end it with "kill -KILL 7"`},
-		"one that does nothing": {task.Watcher{PID: 7, Heard: noon},
-			`warning lease: process 7 has the lease of the monitor and has done nothing since 2024-05-06 12:00:00: no monitor watches over the agents end it with "kill 7", or "kill -KILL 7" if that does not help`},
+		"none": {socket.Health{}, socket.ErrNoServer, ""},
+		"one that watches": {socket.Health{PID: 7, Heard: time.Now()}, nil,
+			"ok server: process 7 watches over the agents "},
+		"one for commands": {socket.Health{PID: 7}, nil, "ok server: process 7 does not watch over the agents "},
+		"one that hangs": {socket.Health{PID: 7}, socket.ErrHung,
+			"warning server: the server of the home does not answer "},
+		"one that does nothing": {socket.Health{PID: 7, Heard: noon}, nil,
+			`warning server: process 7 serves the home, and its watch over the agents has done nothing since 2024-05-06 12:00:00 end it with "orange server stop", or "kill -KILL 7" if that does not help`},
 	} {
-		w.watcher = tt.watcher
+		w.server, w.noServer = tt.server, tt.err
 		got := ""
 		for _, f := range w.examine(false) {
 			if f.Check == "monitor" {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"orange/internal/api/socket"
 	"orange/internal/rules/task"
 	"orange/internal/run/proc"
 )
@@ -46,16 +47,24 @@ func (d *Doctor) git(ctx context.Context, r report, _ *view) error {
 	return nil
 }
 
-// monitor tells of a process that has the lease of the monitor: no other one can watch while it does not.
-func (d *Doctor) monitor(_ context.Context, r report, _ *view) error {
-	holder := d.Watcher()
-	if holder.PID == 0 {
+// monitor tells of a server that does not watch: no other process can while it is there.
+func (d *Doctor) monitor(ctx context.Context, r report, _ *view) error {
+	h, err := d.Server(ctx)
+	if errors.Is(err, socket.ErrNoServer) {
 		return nil // that no process watches is no fault
 	}
-	if found, advice := holder.Trouble(d.Now()); found != "" {
-		r.warn("lease", found, advice)
+	if err != nil {
+		r.warn("server", err.Error(), "")
+		return nil
 	}
-	r.orOK("lease", "process %s watches over the agents", holder.Name())
+	watch := "does not watch over the agents"
+	if !h.Heard.IsZero() {
+		watch = "watches over the agents"
+	}
+	if found, advice := h.Trouble(d.Now()); found != "" {
+		r.warn("server", found, advice)
+	}
+	r.orOK("server", "process %d %s", h.PID, watch)
 	return nil
 }
 

@@ -129,10 +129,14 @@ func (a answerer) silent(h *Services, call remote.Call, out, said io.Writer) *Pr
 	return one
 }
 
-// Perform does the command line of a call for who asks here, on a home that is open, and answers what it prints.
-func Perform(ctx context.Context, h *Services, call remote.Call) remote.Reply {
+// Perform has the command line of a call done for who asks here, by the server of the home or on a home that is open,
+// and answers what it prints. forward has a server do a command line, and gets what that prints.
+func Perform(ctx context.Context, h *Services, call remote.Call,
+	forward func(args []string, out, said io.Writer) Forward) remote.Reply {
 	var out, said bytes.Buffer
-	exit := newAnswerer(new(Program)).silent(h, call, &out, &said).Run(ctx, call.Words())
+	one := newAnswerer(new(Program)).silent(h, call, &out, &said)
+	one.Forward = forward(call.Words(), &out, &said)
+	exit := one.Run(ctx, call.Words())
 	return remote.Reply{V: remote.Version, Exit: exit, Stdout: out.String(), Stderr: said.String()}
 }
 

@@ -44,16 +44,17 @@ type Program struct {
 	// Served is a fleet with a server, which this program asks itself; nil for none.
 	Served Served
 
-	// Forward has the server of the home do the whole command line, and reports whether there was one that did; nil
-	// where this process does it. Repeat says what a repeat of the command line does; with a key it may be done twice,
-	// as one that changes nothing.
-	Forward func(ctx context.Context, repeat api.Repeat, supply func(socket.Need) socket.Input) (status int, done bool,
-		err error)
+	Forward Forward // nil where this process does the whole command line
 	// Reads is called before a command that changes nothing; nil where no one wants to know.
 	Reads func()
 
 	services *Services
 }
+
+// Forward has the server of the home do the whole command line, and reports whether there was one that did. Repeat says
+// what a repeat of the command line does; with a key it may be done twice, as one that changes nothing.
+type Forward func(ctx context.Context, repeat api.Repeat, supply func(socket.Need) socket.Input) (status int, done bool,
+	err error)
 
 // Run runs one command line and answers its exit status.
 func (p *Program) Run(ctx context.Context, args []string) int { return p.execute(ctx, p.root(), args) }
@@ -215,7 +216,7 @@ func (p *Program) forwarded(c *cobra.Command) (done bool, err error) {
 	if is && o.Repeat == api.Reads && p.Reads != nil {
 		p.Reads()
 	}
-	if p.Forward == nil || !offered(c, nil) || flagged(c, "attach") || flagged(c, "watch") {
+	if p.Forward == nil || !isServed(c, nil) || flagged(c, "attach") || flagged(c, "watch") {
 		return false, nil
 	}
 	status, done, err := p.Forward(c.Context(), repeatOf(c, o), p.supply)
@@ -225,10 +226,22 @@ func (p *Program) forwarded(c *cobra.Command) (done bool, err error) {
 	return done, err
 }
 
+// isServed reports whether the server of the home does a command. It has flags, or arguments as long as these are not
+// read.
+func isServed(c *cobra.Command, args []string) bool {
+	return offered(c, args) || isOneLook(c) ||
+		c.CommandPath() == "orange monitor" && slices.Contains(args, "--once")
+}
+
+// isOneLook reports whether a command does what a monitor would do now.
+func isOneLook(c *cobra.Command) bool {
+	return c.CommandPath() == "orange monitor" && flagged(c, "once")
+}
+
 // repeatOf is what a repeat of a command line does.
 func repeatOf(c *cobra.Command, o api.Op) api.Repeat {
 	switch {
-	case flagged(c, "key"):
+	case flagged(c, "key"), isOneLook(c):
 		return api.Reads
 	case o.Repeat == 0, o.Name == "say": // of a text that was typed the record has nothing
 		return api.Acts

@@ -42,7 +42,7 @@ var errNeed = errors.New("something was not sent along")
 func (p *Program) AnswerFor(ctx context.Context, args []string, items []socket.Input) (status int, need *socket.Need,
 	refused error) {
 	root := p.root()
-	if c, _, err := root.Find(args); err != nil || !offered(c, args) {
+	if c, _, err := root.Find(args); err != nil || !isServed(c, args) {
 		return 0, nil, errors.New("it does no such command for others")
 	}
 	p.sent = &sent{items: items, more: true}

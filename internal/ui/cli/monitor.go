@@ -14,16 +14,15 @@ func monitorCommand(p *Program) *cobra.Command {
 	c := &cobra.Command{
 		Use: "monitor", Short: "Watch the agents, act on their ends as the workflow says, and perform pending hooks",
 		Args: between(0, 0),
-		Long: `Watch the agents until you stop it, and serve the home where no other process does. A server in the
-background does the same, and your commands start it: see "orange server status".
+		Long: `Be the server of the home in the foreground, until you stop it. One in the background does the same, and
+your commands start it: see "orange server status".
 
 It notices a dead agent at once, and applies the exit rules of its task's workflow. It tries failed
 hooks again, starts tasks that wait for a workspace, and repairs files that differ from the record.
 
-One process watches at a time. A server in the background leaves the watch to a monitor. A second
-monitor waits until the first one ends, and reports it if the first one is stopped or does nothing.
-With --once it does not wait, and does nothing where another process watches. If that is a monitor
-or a dashboard, it exits with status 1.`,
+One process serves a home. A monitor takes the place of a server in the background. A second monitor
+waits until the first one ends, and reports it if the first one is stopped. With --once the server
+does what there is to do now, if it does not watch anyway.`,
 		Example: `  orange monitor
   orange monitor --once
   orange monitor --print-unit=systemd > ~/.config/systemd/user/orange-monitor.service`,

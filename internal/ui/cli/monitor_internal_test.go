@@ -125,7 +125,7 @@ func TestMonitor_asksThePortAndTellsWhatItSays(t *testing.T) {
 		{"server status --utc", nil, nil, "server", said{out: "process 7 serves the home since 2026-05-03 04:05:06 " +
 			"UTC; calls under way: 2\n"}},
 		{"server status --json", nil, nil, "server", said{out: "{\n  \"calls\": 2,\n  \"pid\": 7,\n" +
-			"  \"serves\": true,\n  \"since\": \"2026-05-03T04:05:06.000Z\"\n}\n"}},
+			"  \"serves\": true,\n  \"since\": \"2026-05-03T04:05:06.000Z\",\n  \"watches\": false\n}\n"}},
 		{"server status", nil, socket.ErrNoServer, "server", said{out: "no process serves the home; the next command " +
 			"of a person starts one\n"}},
 		{"server status --json", nil, socket.ErrNoServer, "server", said{out: "{\n  \"serves\": false\n}\n"}},

@@ -34,6 +34,7 @@ work by itself.`,
 				answer := map[string]any{"serves": !none}
 				if !none {
 					answer["pid"], answer["since"], answer["calls"] = s.PID, task.FormatTime(s.Since), s.Calls
+					answer["watches"] = !s.Heard.IsZero()
 				}
 				return p.printJSON(answer)
 			}
@@ -41,8 +42,12 @@ work by itself.`,
 				p.say("no process serves the home; the next command of a person starts one")
 				return p.flush()
 			}
-			p.say("process %d serves the home since %s; calls under way: %d", s.PID, p.clock(s.Since, time.DateTime),
-				s.Calls)
+			watches := ""
+			if !s.Heard.IsZero() {
+				watches = ", and watches over the agents"
+			}
+			p.say("process %d serves the home since %s%s; calls under way: %d", s.PID, p.clock(s.Since, time.DateTime),
+				watches, s.Calls)
 			return p.flush()
 		}),
 	}
