@@ -61,9 +61,8 @@ var errOtherServes = errors.New("another process serves the home")
 // that no one could tell any more what it has started itself.
 var errFirst = errors.New("the first process of a container serves no home: start it below another one, as an init")
 
-// listen takes the lock of the home's server, and does the command lines of its clients that are of this program's
-// build, until end is called. Where no socket can be made, server is nil: this process has the lock, and each client
-// does its command line itself.
+// listen takes the lock of the home's server, and does the command lines of its clients until end is called. Where no
+// socket can be made, server is nil: this process has the lock, and each client does its command line itself.
 func (a *app) listen(ctx context.Context) (c *calls, err error) {
 	if os.Getpid() == 1 {
 		return nil, errFirst

@@ -72,8 +72,12 @@ func (r *execution) forward(ctx context.Context, repeat api.Repeat, supply func(
 // ask asks the server. It starts one where none is there, or one of an older build, and this call may.
 func (r *execution) ask(ctx context.Context, client *socket.Client, self string) (status int, err error) {
 	status, err = client.Call(ctx, r.call)
-	if errors.Is(err, socket.ErrRefused) && r.endsOlder(ctx, client) {
+	switch {
+	case errors.Is(err, socket.ErrRefused) && r.endsOlder(ctx, client):
 		err = socket.ErrNoServer
+	case errors.Is(err, socket.ErrOlder):
+		client.Older = true
+		status, err = client.Call(ctx, r.call)
 	}
 	if !errors.Is(err, socket.ErrNoServer) || !r.startsServer(client.Home) {
 		return status, err

@@ -15,6 +15,7 @@ import (
 	"orange/internal/app/launcher"
 	"orange/internal/rules/harness"
 	"orange/internal/rules/record"
+	"orange/internal/rules/task"
 	"orange/internal/run/environment"
 	"orange/internal/run/proc"
 	"orange/internal/store/mirror"
@@ -42,6 +43,9 @@ func (w watch) Serve(ctx context.Context, ready func() error) error {
 		return err
 	}
 	ctx = proc.WithEnviron(ctx, w.environments.OfHome(own))
+	defer proc.TellWhatThisDoes(func(stacks string) {
+		w.logger.Warn("the server was asked what it does", "component", "server", "trace", stacks)
+	})()
 	say := func(string) {}
 	if w.call.Getenv(harness.WatchVariable) == harness.OnlyCalls {
 		say = nil
@@ -146,6 +150,38 @@ func (w watch) EndServer(ctx context.Context) error {
 	return err
 }
 
+// RestartServer ends the server of the home and starts another one. One that does not answer writes into the log what
+// it does, if it still can, and is killed.
+func (w watch) RestartServer(ctx context.Context) error {
+	h, err := socket.Look(ctx, w.dir)
+	if errors.Is(err, socket.ErrHung) {
+		if err := endHung(ctx, h.PID); err != nil {
+			return err
+		}
+	}
+	release, err := endServer(ctx, w.dir)
+	if err != nil {
+		return err
+	}
+	release()
+	return launcher.EnsureServer(ctx, w.call, w.dir, w.self, environment.BearingsIn(w.call.Env))
+}
+
+// endHung ends a process that does not answer.
+func endHung(ctx context.Context, pid int) error {
+	one, err := proc.Lookup(pid)
+	if err == nil {
+		err = proc.AskWhatItDoes(ctx, one)
+	}
+	if err == nil {
+		err = proc.End(ctx, []task.Process{one}, grace)
+	}
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("end the server, which does not answer: %w", err)
+	}
+	return nil
+}
+
 // endServer ends the server of a home. No other one begins until the lock is released.
 func endServer(ctx context.Context, dir string) (release func(), err error) {
 	files := mirror.Files{Home: dir}
@@ -169,8 +205,7 @@ func endServer(ctx context.Context, dir string) (release func(), err error) {
 		err = hung
 	default:
 		err = fmt.Errorf("process %d serves the home still after %s: it ends what it has begun, calls under way: %d; "+
-			"look with %q, or end it with %q", s.PID, endTime, s.Calls, "orange server status",
-			fmt.Sprintf("kill -KILL %d", s.PID))
+			"look with %q", s.PID, endTime, s.Calls, "orange server status")
 	}
 	return release, err
 }

@@ -28,6 +28,8 @@ type Client struct {
 	Supply func(Need) Input
 	// Again says that the command line may be done twice. The patience with a server that hangs is shorter then.
 	Again bool
+	// Older says that a server of an older build may do it too. One of a newer build always may.
+	Older bool
 
 	patience time.Duration // how long the server may take to begin; 0 is the usual
 	printed  bool          // something of the answer was printed
@@ -37,6 +39,7 @@ type Client struct {
 var (
 	ErrNoServer = errors.New("no process serves the home")             // nothing was done
 	ErrRefused  = errors.New("the server does not do this")            // nothing was done
+	ErrOlder    = errors.New("the server is of an older build")        // it is ErrRefused too
 	ErrBroken   = errors.New("the server ended while it was at work")  // it is not known whether it was done
 	ErrHung     = errors.New("the server of the home does not answer") // it may be done later
 	errNoNeed   = errors.New("the server asks for what the command does not name, or asks again")
@@ -69,7 +72,7 @@ func (c *Client) Call(ctx context.Context, call proc.Call) (exit int, err error)
 	defer web.CloseIdleConnections()
 	var sent []Input
 	for {
-		exit, need, err := c.once(ctx, web, requestOf(call, c.Build, sent))
+		exit, need, err := c.once(ctx, web, requestOf(call, c.Build, c.Older, sent))
 		if errors.Is(err, ErrHung) {
 			err = hung(int(pid.Load()), ", which may do this when it goes on")
 		}
@@ -130,6 +133,9 @@ func (c *Client) once(ctx context.Context, web *http.Client, one request) (exit 
 		return 0, nil, fmt.Errorf("%w: %w", ErrRefused, err)
 	}
 	patient.Stop()
+	if taken.Older {
+		return 0, nil, fmt.Errorf("%w: %w", ErrRefused, ErrOlder)
+	}
 	if taken.Refused != "" {
 		return 0, nil, fmt.Errorf("%w: %s", ErrRefused, taken.Refused)
 	}

@@ -34,8 +34,7 @@ func (h Health) Trouble(now time.Time) (found, advice string) {
 	}
 	return fmt.Sprintf("process %d serves the home, and its watch over the agents has done nothing since %s", h.PID,
 			h.Heard.Format(time.DateTime)),
-		fmt.Sprintf("end it with %q, or %q if that does not help", "orange server stop",
-			fmt.Sprintf("kill -KILL %d", h.PID))
+		fmt.Sprintf("start another one with %q", "orange server restart")
 }
 
 // lookTime is how long a server may take to say how it is.
@@ -124,8 +123,8 @@ func (s *Server) wait(more int) {
 
 // hung is the error about a process that does not answer.
 func hung(pid int, more string) error {
-	return fmt.Errorf("%w: process %d%s; let it go on with %q, or end it with %q", ErrHung, pid, more,
-		fmt.Sprintf("kill -CONT %d", pid), fmt.Sprintf("kill -KILL %d", pid))
+	return fmt.Errorf("%w: process %d%s; let it go on with %q, or start another one with %q", ErrHung, pid, more,
+		fmt.Sprintf("kill -CONT %d", pid), "orange server restart")
 }
 
 // health answers how this server is.

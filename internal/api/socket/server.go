@@ -272,6 +272,10 @@ func (s *Server) call(w http.ResponseWriter, r *http.Request) {
 
 // refuse answers that nothing was done. Who wonders why commands work by themselves finds it in the log.
 func (s *Server) refuse(to *answer, who peer, why error) {
+	if errors.Is(why, ErrOlder) { // it comes again, or has a newer server begin
+		to.add(part{Refused: why.Error(), Older: true})
+		return
+	}
 	s.log.Info("a call is left to its process", "component", "server", "process", who.pid, "why", why.Error())
 	to.add(part{Refused: why.Error()})
 }
@@ -297,8 +301,8 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request) (c request, err er
 	if err != nil {
 		return c, fmt.Errorf("read the call: %w", err)
 	}
-	if c.Build != s.build {
-		return c, errors.New("the server is another build of the program")
+	if c.Build > s.build && !c.Older {
+		return c, ErrOlder
 	}
 	return c, nil
 }

@@ -109,7 +109,7 @@ func TestCall_endsWhereTheServerAsksForTooMuch(t *testing.T) {
 }
 
 // What no server does the client does itself, so it must be certain that nothing was done.
-func TestCall_isNotServedByAnotherBuildOrByNone(t *testing.T) {
+func TestCall_isNotServedByAnOlderBuildOrByNone(t *testing.T) {
 	t.Parallel()
 	dir := socket.HomeOf(t)
 	if _, _, err := ask(t.Context(), dir, "one", proc.Call{}, nil); !errors.Is(err, socket.ErrNoServer) {
@@ -118,9 +118,15 @@ func TestCall_isNotServedByAnotherBuildOrByNone(t *testing.T) {
 	s := serve(t, dir, func(context.Context, proc.Call, []socket.Input, func()) (int, *socket.Need, error) {
 		return 0, nil, errors.New("not here")
 	})
-	for _, build := range []string{"one", "two"} {
-		if _, _, err := ask(t.Context(), dir, build, proc.Call{}, nil); !errors.Is(err, socket.ErrRefused) {
+	for build, older := range map[string]bool{"one": false, "a": false, "two": true} {
+		c := &socket.Client{Home: dir, Build: build, Out: io.Discard, Err: io.Discard}
+		_, err := c.Call(t.Context(), proc.Call{})
+		if !errors.Is(err, socket.ErrRefused) || errors.Is(err, socket.ErrOlder) != older {
 			t.Errorf("build %s: %v", build, err)
+		}
+		c.Older = true
+		if _, err := c.Call(t.Context(), proc.Call{}); err == nil || !strings.Contains(err.Error(), "not here") {
+			t.Errorf("build %s, by an older server: %v", build, err)
 		}
 	}
 	if err := s.Close(t.Context()); err != nil {

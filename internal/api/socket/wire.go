@@ -26,7 +26,8 @@ const mostOfCall = 4 << 20
 
 // request is one command line to be done for the process that asks.
 type request struct {
-	Build string   `json:"build"` // of the program that asks; another one's is not served
+	Build string   `json:"build"` // of the program that asks
+	Older bool     `json:"older"` // a server of an older build may do it too
 	Args  []text   `json:"args"`
 	Dir   text     `json:"dir"`
 	Env   []text   `json:"env"`
@@ -66,6 +67,7 @@ type part struct {
 	Need    *item  `json:"need,omitempty"`
 	Exit    *int   `json:"exit,omitempty"`
 	Refused string `json:"refused,omitempty"` // nothing was done
+	Older   bool   `json:"older,omitempty"`   // and the reason is that the server is of an older build
 }
 
 // text is a string of any bytes. In JSON it is a string, or {"bytes": BASE64} where it is no UTF-8, as a word of a
@@ -101,10 +103,10 @@ func converted[To, From ~string](all []From) (out []To) {
 	return out
 }
 
-// requestOf is a call on its way, with what the server has needed so far.
-func requestOf(c proc.Call, build string, sent []Input) request {
-	r := request{Build: build, Args: converted[text](c.Args), Dir: text(c.Dir), Env: converted[text](c.Env),
-		TTY: c.TTY(), Number: c.Number, Again: c.Again}
+// requestOf is a call on its way from a program of a build, with what the server has needed so far.
+func requestOf(c proc.Call, build string, older bool, sent []Input) request {
+	r := request{Build: build, Older: older, Args: converted[text](c.Args), Dir: text(c.Dir),
+		Env: converted[text](c.Env), TTY: c.TTY(), Number: c.Number, Again: c.Again}
 	for _, s := range sent {
 		r.Sent = append(r.Sent, item{text(s.File), text(s.Question), text(s.Text), text(s.Wrong)})
 	}

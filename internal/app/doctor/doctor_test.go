@@ -383,7 +383,7 @@ func TestExamine_namesAServerThatDoesNotWatch(t *testing.T) {
 		"one that hangs": {socket.Health{PID: 7}, socket.ErrHung,
 			"warning server: the server of the home does not answer "},
 		"one that does nothing": {socket.Health{PID: 7, Heard: noon}, nil,
-			`warning server: process 7 serves the home, and its watch over the agents has done nothing since 2024-05-06 12:00:00 end it with "orange server stop", or "kill -KILL 7" if that does not help`},
+			`warning server: process 7 serves the home, and its watch over the agents has done nothing since 2024-05-06 12:00:00 start another one with "orange server restart"`},
 	} {
 		w.server, w.noServer = tt.server, tt.err
 		got := ""

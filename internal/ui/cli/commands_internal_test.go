@@ -124,6 +124,7 @@ func ownKinds() map[string][2]string {
 		"monitor":           {ofAll, ""},
 		"monitor --once":    {ofAll, ""},
 		"server status":     {reads, ""},
+		"server restart":    {ofAll, ""},
 		"server stop":       {ofAll, ""},
 		"log":               {reads, ""},
 		"version":           {reads, ""},

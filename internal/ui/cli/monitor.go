@@ -14,8 +14,8 @@ func monitorCommand(p *Program) *cobra.Command {
 	c := &cobra.Command{
 		Use: "monitor", Short: "Watch the agents, act on their ends as the workflow says, and perform pending hooks",
 		Args: between(0, 0),
-		Long: `Be the server of the home in the foreground, until you stop it. One in the background does the same, and
-your commands start it: see "orange server status".
+		Long: `Be the server of the home in the foreground, until you stop it. One in the background does the same,
+and your commands start it: see "orange server status".
 
 It notices a dead agent at once, and applies the exit rules of its task's workflow. It tries failed
 hooks again, starts tasks that wait for a workspace, and repairs files that differ from the record.

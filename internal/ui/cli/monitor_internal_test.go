@@ -79,6 +79,10 @@ func (w *watcher) Server(context.Context) (socket.Health, error) {
 
 func (w *watcher) EndServer(context.Context) error { return w.watch("end server", func(string) {}) }
 
+func (w *watcher) RestartServer(context.Context) error {
+	return w.watch("restart server", func(string) {})
+}
+
 func (w *watcher) Unit(kind string) (string, error) {
 	w.calls = append(w.calls, "unit "+kind)
 	return strings.Join(w.lines, "\n"), w.err
@@ -133,6 +137,9 @@ func TestMonitor_asksThePortAndTellsWhatItSays(t *testing.T) {
 		{"server stop", nil, nil, "end server", said{out: "no process serves the home\n"}},
 		{"server stop --json", nil, nil, "end server", said{out: "{\n  \"serves\": false\n}\n"}},
 		{"server stop", nil, busy, "end server", said{exitFailed, "", "orange: " + busy.Error() + "\n"}},
+		{"server restart --utc", nil, nil, "restart server,server", said{out: "process 7 serves the home since " +
+			"2026-05-03 04:05:06 UTC; calls under way: 2\n"}},
+		{"server restart", nil, busy, "restart server", said{exitFailed, "", "orange: " + busy.Error() + "\n"}},
 		{"serve", nil, nil, "serve", said{out: "ready\n"}},
 		{"monitor --print-unit=cron", nil, unknown, "unit cron",
 			said{exitUsage, "", "orange: " + unknown.Error() + "\n"}},

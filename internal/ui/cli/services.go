@@ -220,6 +220,8 @@ type Monitor interface {
 	Server(ctx context.Context) (socket.Health, error)
 	// EndServer ends it, and waits until it has ended the calls under way.
 	EndServer(ctx context.Context) error
+	// RestartServer ends it, kills it where it does not answer, and starts another one.
+	RestartServer(ctx context.Context) error
 	// Unit is the file with which the system's supervisor keeps a monitor running: "systemd", "launchd", or "all".
 	Unit(kind string) (string, error)
 	Log(keep func(line []byte) bool, lines int, out io.Writer) error
